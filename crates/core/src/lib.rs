@@ -1,0 +1,18 @@
+//! The rules of the league, pure.
+//!
+//! Nothing in this crate reads a clock, rolls dice, opens a file or awaits. Time, dice and requests
+//! are handed in; events, effects and refusals are handed out.
+//!
+//! Nouns: [`id`], [`seat`], [`verdict`], [`time`], [`dice`], [`limits`]. A league's numbers:
+//! [`policy`]. One rule of the trade each: [`game`], [`schedule`], [`standings`], [`roster`],
+//! [`retry`], [`breaker`], [`proof`], [`draw`]. The two machines built from them, which
+//! never know each other: [`manager`] for a league, [`referee`] for a match.
+#![warn(missing_docs)]
+
+pub mod dice;
+pub mod id;
+pub mod limits;
+pub mod policy;
+pub mod seat;
+pub mod time;
+pub mod verdict;

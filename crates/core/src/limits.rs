@@ -1,0 +1,28 @@
+//! Every ceiling that nobody should reach, with its unit. Numbers that people argue about are
+//! rules and live in [`crate::policy`].
+
+/// Longest name of a league, game or conversation.
+pub const NAME_BYTES_MAX: usize = 128;
+/// Longest display name, version, address or other text an agent gives of itself.
+pub const TEXT_BYTES_MAX: usize = 512;
+/// Most players one league can hold.
+pub const PLAYERS_MAX: u32 = 100_000;
+/// Most referees one league can hold.
+pub const REFEREES_MAX: u32 = 10_000;
+/// Most matches a referee may say it can run at once.
+pub const REFEREE_MATCHES_MAX: u32 = 100_000;
+/// Most games an agent may list.
+pub const GAMES_PER_AGENT_MAX: usize = 64;
+/// Longest move, as text.
+pub const MOVE_BYTES_MAX: usize = 256;
+/// Longest nonce a player may add to its move, in characters.
+pub const NONCE_BYTES_MAX: usize = 128;
+/// Longest reason kept with a result or a state change.
+pub const REASON_BYTES_MAX: usize = 512;
+/// False reports of one match that go into the books; further ones are only refused.
+pub const LIES_NOTED_MAX: u32 = 32;
+/// Times a match may be annulled for our own failures before the administrator decides.
+pub const ANNULMENTS_MAX: u32 = 3;
+
+const _: () = assert!(NAME_BYTES_MAX <= TEXT_BYTES_MAX);
+const _: () = assert!(NONCE_BYTES_MAX <= MOVE_BYTES_MAX);
