@@ -10,9 +10,11 @@
 #![warn(missing_docs)]
 
 pub mod dice;
+pub mod game;
 pub mod id;
 pub mod limits;
 pub mod policy;
+pub mod referee;
 pub mod seat;
 pub mod time;
 pub mod verdict;
