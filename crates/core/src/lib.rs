@@ -15,6 +15,8 @@ pub mod id;
 pub mod limits;
 pub mod policy;
 pub mod referee;
+pub mod schedule;
 pub mod seat;
+pub mod standings;
 pub mod time;
 pub mod verdict;
