@@ -10,10 +10,12 @@
 #![warn(missing_docs)]
 
 pub mod dice;
+pub mod draw;
 pub mod game;
 pub mod id;
 pub mod limits;
 pub mod policy;
+pub mod proof;
 pub mod referee;
 pub mod schedule;
 pub mod seat;
