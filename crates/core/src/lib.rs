@@ -9,6 +9,7 @@
 //! never know each other: [`manager`] for a league, [`referee`] for a match.
 #![warn(missing_docs)]
 
+pub mod breaker;
 pub mod dice;
 pub mod draw;
 pub mod game;
@@ -17,6 +18,8 @@ pub mod limits;
 pub mod policy;
 pub mod proof;
 pub mod referee;
+pub mod retry;
+pub mod roster;
 pub mod schedule;
 pub mod seat;
 pub mod standings;
