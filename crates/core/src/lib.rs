@@ -15,6 +15,7 @@ pub mod draw;
 pub mod game;
 pub mod id;
 pub mod limits;
+pub mod manager;
 pub mod policy;
 pub mod proof;
 pub mod referee;

@@ -1,0 +1,199 @@
+//! What a league is founded with, and who comes to play in it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::game::{self, Game};
+use crate::id::{GameType, LeagueId};
+use crate::limits::{GAMES_PER_AGENT_MAX, TEXT_BYTES_MAX};
+use crate::policy::{BadRule, Policy, RuleSet};
+use crate::schedule::{self, Format};
+use crate::time::Timestamp;
+
+/// What a league is founded with. Everything is text or a number, so that a charter written today
+/// can be read by every later version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charter {
+    /// The league's name.
+    pub league: LeagueId,
+    /// The rule set it starts from.
+    pub rule_set: String,
+    /// Every rule with its value.
+    pub rules: Vec<(String, String)>,
+    /// The game that is played.
+    pub game: GameType,
+    /// How rounds are paired.
+    pub format: String,
+    /// What makes the league start.
+    pub start: StartRule,
+    /// How many players it takes.
+    pub players_max: u32,
+    /// Tells a wrong server secret when the journal is opened again.
+    pub key_check: [u8; 32],
+}
+
+/// What makes a league start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StartRule {
+    /// Only the administrator's command.
+    OnCommand,
+    /// That many players, and a referee.
+    Players(u32),
+    /// A moment, if there are two players and a referee then.
+    At(Timestamp),
+}
+
+/// Why a league cannot be founded or opened again.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadCharter {
+    /// A rule is unknown or cannot have this value.
+    #[error(transparent)]
+    Rule(#[from] BadRule),
+    /// There is no such game here.
+    #[error("unknown game `{0}`: known are {list}", list = game::NAMES.join(", "))]
+    Game(GameType),
+    /// There is no such format here.
+    #[error("unknown format `{0}`: known are {list}", list = schedule::NAMES.join(", "))]
+    Format(String),
+}
+
+/// A charter with its names looked up.
+#[derive(Debug, Clone)]
+pub(super) struct Articles {
+    pub(super) policy: Arc<Policy>,
+    pub(super) game: Arc<dyn Game>,
+    pub(super) format: Arc<dyn Format>,
+}
+
+impl Charter {
+    pub(super) fn articles(&self) -> Result<Articles, BadCharter> {
+        let rule_set: RuleSet = self.rule_set.parse()?;
+        let rules = self.rules.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let policy = Arc::new(Policy::build(rule_set, rules)?);
+        let game = game::by_name(self.game.as_str());
+        let game = game.ok_or_else(|| BadCharter::Game(self.game.clone()))?;
+        let format = schedule::by_name(&self.format);
+        let format = format.ok_or_else(|| BadCharter::Format(self.format.clone()))?;
+        Ok(Articles { policy, game, format })
+    }
+}
+
+/// What an agent says of itself when it registers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    /// The name shown to people.
+    pub display_name: Arc<str>,
+    /// The agent's own version.
+    pub version: Arc<str>,
+    /// The protocol version it speaks.
+    pub protocol_version: ProtocolVersion,
+    /// The games it supports.
+    pub games: Vec<GameType>,
+    /// Where it is called. Empty in a registration that names no address.
+    pub endpoint: Arc<str>,
+    /// The shape it is spoken to in.
+    pub dialect: Arc<str>,
+    /// How to reach its author.
+    pub email: Option<Arc<str>>,
+    /// Whether it takes several messages in one call.
+    pub batch: bool,
+}
+
+impl Profile {
+    /// The first text that is empty though it must not be, or longer than anything reasonable.
+    pub(super) fn unreasonable_text(&self) -> Option<&'static str> {
+        let texts = [
+            ("display name", Some(&self.display_name)),
+            ("version", Some(&self.version)),
+            ("address", Some(&self.endpoint)),
+            ("dialect", Some(&self.dialect)),
+            ("e-mail address", self.email.as_ref()),
+        ];
+        let too_long = |text: &&Arc<str>| text.is_empty() || text.len() > TEXT_BYTES_MAX;
+        let bad = texts.iter().find(|(_, text)| text.as_ref().is_some_and(too_long));
+        let games = (self.games.len() > GAMES_PER_AGENT_MAX).then_some("list of games");
+        bad.map(|(name, _)| *name).or(games)
+    }
+}
+
+/// A semantic version of the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ProtocolVersion {
+    /// Incompatible when different.
+    pub major: u32,
+    /// Compatible within a range.
+    pub minor: u32,
+    /// Never matters.
+    pub patch: u32,
+}
+
+impl ProtocolVersion {
+    /// The oldest version that may play.
+    pub const OLDEST: Self = Self { major: 2, minor: 0, patch: 0 };
+    /// The version this league speaks itself.
+    pub const CURRENT: Self = Self { major: 2, minor: 1, patch: 0 };
+
+    /// Whether an agent of this version may play.
+    pub fn is_supported(self) -> bool {
+        let range =
+            (Self::OLDEST.major, Self::OLDEST.minor)..=(Self::CURRENT.major, Self::CURRENT.minor);
+        range.contains(&(self.major, self.minor))
+    }
+}
+
+impl std::fmt::Display for ProtocolVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+impl std::str::FromStr for ProtocolVersion {
+    type Err = NotAVersion;
+
+    fn from_str(text: &str) -> Result<Self, NotAVersion> {
+        let number = |part: Option<&str>| {
+            let part = part.filter(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()));
+            part.and_then(|p| p.parse().ok()).ok_or(NotAVersion)
+        };
+        let mut parts = text.split('.');
+        let major = number(parts.next())?;
+        let minor = number(parts.next())?;
+        let patch = number(parts.next())?;
+        if parts.next().is_some() {
+            return Err(NotAVersion);
+        }
+        Ok(Self { major, minor, patch })
+    }
+}
+
+/// A text that is not a version such as `2.1.0`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected a version such as 2.1.0")]
+pub struct NotAVersion;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // req: REG-3
+    #[test]
+    fn versions_from_two_zero_to_two_one_may_play() {
+        for (text, supported) in [
+            ("2.0.0", true),
+            ("2.0.17", true),
+            ("2.1.0", true),
+            ("2.1.99", true),
+            ("2.2.0", false),
+            ("1.5.0", false),
+            ("3.0.0", false),
+        ] {
+            let version: ProtocolVersion = text.parse().unwrap();
+            assert_eq!(version.is_supported(), supported, "{text}");
+            assert_eq!(version.to_string(), text);
+        }
+        for text in ["2", "2.1", "2.1.0.0", "v2.1.0", "2.1.x", "", "2..0", "+2.1.0"] {
+            assert_eq!(text.parse::<ProtocolVersion>(), Err(NotAVersion), "{text}");
+        }
+    }
+}

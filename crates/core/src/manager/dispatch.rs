@@ -1,0 +1,157 @@
+//! Which matches are with which referee right now.
+//!
+//! Not part of the record: after a restart it is built again from the league, and every match
+//! without a result is handed out once more under the attempt it had.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::{Event, Fact, League, OpenRound};
+use crate::id::{MatchId, RefereeId};
+use crate::time::{Deadline, Timestamp};
+
+/// The matches of the open round, by referee.
+#[derive(Debug, Clone, Default)]
+pub struct Dispatcher {
+    starts_at: Timestamp,
+    desks: BTreeMap<RefereeId, Desk>,
+}
+
+/// What one referee has on its desk.
+#[derive(Debug, Clone, Default)]
+struct Desk {
+    capacity: usize,
+    waiting: VecDeque<(MatchId, u32)>,
+    running: BTreeMap<MatchId, Held>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    attempt: u32,
+    until: Timestamp,
+}
+
+/// A match to be handed to its referee.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Handout {
+    /// To whom.
+    pub referee: RefereeId,
+    /// Which match.
+    pub match_id: MatchId,
+    /// Which attempt.
+    pub attempt: u32,
+}
+
+impl Dispatcher {
+    /// A dispatcher for a league as it stands, with nothing handed out.
+    pub fn for_league(league: &League) -> Self {
+        let mut dispatcher = Self::default();
+        for referee in league.referees() {
+            dispatcher.desk(referee.id).capacity = referee.capacity as usize;
+        }
+        if let Some(round) = league.open_round() {
+            dispatcher.open(round);
+        }
+        dispatcher
+    }
+
+    /// Follows an event that `league` has just applied.
+    pub fn apply(&mut self, league: &League, event: &Event) {
+        match &event.fact {
+            Fact::RefereeRegistered { referee, capacity, .. } => {
+                self.desk(*referee).capacity = *capacity as usize;
+            }
+            Fact::RoundOpened { .. } => {
+                if let Some(round) = league.open_round() {
+                    self.open(round);
+                }
+            }
+            Fact::MatchReassigned { match_id, attempt, referee, .. } => {
+                self.desks.values_mut().for_each(|desk| desk.forget(*match_id));
+                self.desk(*referee).waiting.push_back((*match_id, *attempt));
+            }
+            Fact::ResultRecorded(recorded) => {
+                self.desk(recorded.referee).forget(recorded.match_id);
+            }
+            Fact::LeagueCreated(_)
+            | Fact::PlayerRegistered { .. }
+            | Fact::LeagueStarted
+            | Fact::ReportRefused { .. }
+            | Fact::RoundClosed { .. }
+            | Fact::LeagueCompleted => {}
+        }
+    }
+
+    /// The matches that can be handed out now, at most `max`, each held as long as `league` lets
+    /// its referee hold one.
+    pub fn hand_out(&mut self, league: &League, now: Timestamp, max: usize) -> Vec<Handout> {
+        let mut handouts = vec![];
+        if now < self.starts_at {
+            return handouts;
+        }
+        for (&referee, desk) in &mut self.desks {
+            let until = now + league.lease(referee);
+            while handouts.len() < max && desk.running.len() < desk.capacity {
+                let Some((match_id, attempt)) = desk.waiting.pop_front() else { break };
+                desk.running.insert(match_id, Held { attempt, until });
+                handouts.push(Handout { referee, match_id, attempt });
+            }
+        }
+        handouts
+    }
+
+    /// A referee that was handed a match shows that it is still at it. False if it no longer is.
+    pub fn renew(&mut self, handout: Handout, until: Timestamp) -> bool {
+        let held = self.desk(handout.referee).running.get_mut(&handout.match_id);
+        let Some(held) = held.filter(|held| held.attempt == handout.attempt) else { return false };
+        held.until = held.until.max(until);
+        true
+    }
+
+    /// The matches whose referees have shown no sign of life for too long.
+    pub fn overdue(&self, now: Timestamp) -> Vec<Handout> {
+        self.held().filter(|(_, until)| *until <= now).map(|(handout, _)| handout).collect()
+    }
+
+    /// When something is next due here, and why.
+    pub fn next_deadline(&self, now: Timestamp) -> Option<Deadline> {
+        let waiting = self.desks.values().any(|desk| !desk.waiting.is_empty());
+        let start = (waiting && now < self.starts_at)
+            .then(|| Deadline::new(self.starts_at, "round starts"));
+        let lease = self.held().map(|(_, until)| Deadline::new(until, "lease ends")).min();
+        Deadline::earlier(start, lease)
+    }
+
+    fn held(&self) -> impl Iterator<Item = (Handout, Timestamp)> {
+        self.desks.iter().flat_map(|(&referee, desk)| {
+            desk.running.iter().map(move |(&match_id, held)| {
+                (Handout { referee, match_id, attempt: held.attempt }, held.until)
+            })
+        })
+    }
+
+    fn open(&mut self, round: &OpenRound) {
+        self.starts_at = round.starts_at;
+        for desk in self.desks.values_mut() {
+            desk.waiting.clear();
+            desk.running.clear();
+        }
+        for (index, open) in round.matches.iter().enumerate() {
+            if open.filed.is_none() {
+                let match_id = MatchId::from_index(round.id, index);
+                self.desk(open.referee).waiting.push_back((match_id, open.attempt));
+            }
+        }
+    }
+
+    fn desk(&mut self, referee: RefereeId) -> &mut Desk {
+        self.desks.entry(referee).or_default()
+    }
+}
+
+impl Desk {
+    fn forget(&mut self, match_id: MatchId) {
+        if self.running.remove(&match_id).is_none() {
+            self.waiting.retain(|(waiting, _)| *waiting != match_id);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What happened in a league. Journaled: variants are only ever added at the end and fields never
+//! change, because every journal ever written must decode for ever.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::charter::{Charter, Profile};
+use crate::game::{Move, Turn};
+use crate::id::{ConversationId, MatchId, PlayerId, RefereeId, RoundId};
+use crate::schedule::Pairing;
+use crate::seat::Seats;
+use crate::time::Timestamp;
+use crate::verdict::Verdict;
+
+/// Something that happened in a league, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When it was decided.
+    pub at: Timestamp,
+    /// What happened.
+    pub fact: Fact,
+}
+
+/// Something that happened in a league.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fact {
+    /// The league was founded.
+    LeagueCreated(Box<Charter>),
+    /// A player joined.
+    PlayerRegistered {
+        /// Its identifier.
+        player: PlayerId,
+        /// What it says of itself.
+        profile: Profile,
+        /// The random part of its token.
+        nonce: [u8; 32],
+        /// The conversation it asked in.
+        conversation: ConversationId,
+    },
+    /// A referee joined.
+    RefereeRegistered {
+        /// Its identifier.
+        referee: RefereeId,
+        /// What it says of itself.
+        profile: Profile,
+        /// The random part of its token.
+        nonce: [u8; 32],
+        /// The conversation it asked in.
+        conversation: ConversationId,
+        /// How many matches it runs at once.
+        capacity: u32,
+        /// Whether it is the operator's own: it draws with the committed seed and shows signs of
+        /// life.
+        operated: bool,
+    },
+    /// Registration is over; every registered agent is active.
+    LeagueStarted,
+    /// A round was paired and its referees chosen.
+    RoundOpened {
+        /// Which round.
+        round: RoundId,
+        /// When its first match may begin.
+        starts_at: Timestamp,
+        /// When it should be over at the latest.
+        deadline: Timestamp,
+        /// Its matches, in order of their numbers.
+        matches: Vec<Scheduled>,
+        /// Who does not play.
+        byes: Vec<PlayerId>,
+    },
+    /// An attempt came to nothing and the match was given to a referee again.
+    MatchReassigned {
+        /// Which match.
+        match_id: MatchId,
+        /// The number of the new attempt.
+        attempt: u32,
+        /// Who plays it now.
+        referee: RefereeId,
+        /// Whether our own failure annulled the old attempt.
+        annulled: bool,
+        /// Why the old attempt came to nothing.
+        reason: Arc<str>,
+    },
+    /// A match has its result.
+    ResultRecorded(Box<Recorded>),
+    /// A report was false.
+    ReportRefused {
+        /// Which match it named.
+        match_id: MatchId,
+        /// Who sent it.
+        referee: RefereeId,
+        /// What was false.
+        reason: Arc<str>,
+    },
+    /// Every match of the round has its result.
+    RoundClosed {
+        /// Which round.
+        round: RoundId,
+    },
+    /// There are no more rounds; every agent is shut down.
+    LeagueCompleted,
+}
+
+/// A match as it was announced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scheduled {
+    /// Who plays.
+    pub pairing: Pairing,
+    /// Who officiates.
+    pub referee: RefereeId,
+    /// The how-manieth batch of the round it belongs to, from zero.
+    pub wave: u32,
+}
+
+/// The result of a match, with everything needed to check it again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// Which match.
+    pub match_id: MatchId,
+    /// Which attempt at it.
+    pub attempt: u32,
+    /// Which official replay of it; the draw depends on it.
+    pub rematch: u32,
+    /// Who officiated.
+    pub referee: RefereeId,
+    /// The conversation its messages were tied together with.
+    pub conversation: ConversationId,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// The complete turns.
+    pub turns: Vec<Turn>,
+    /// Moves made in a step that never became complete.
+    pub stranded: Seats<Option<Move>>,
+    /// What the players added to the draw.
+    pub nonces: Seats<Option<Arc<str>>>,
+    /// The players' proofs of their moves.
+    pub choice_proofs: Seats<Option<[u8; 32]>>,
+    /// What is known about the draw.
+    pub draw: DrawEvidence,
+    /// What is known about each side's last move.
+    pub choices: Seats<ChoiceEvidence>,
+    /// Why it ended like this, in words.
+    pub reason: Arc<str>,
+    /// SHA-256 of the transcript, if there is one.
+    pub transcript: Option<[u8; 32]>,
+}
+
+/// What is known about the number of a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum DrawEvidence {
+    /// No number was drawn.
+    None,
+    /// It follows from the committed seed and the players' nonces.
+    Verified,
+    /// The referee drew by itself.
+    NotVerifiable,
+}
+
+/// What is known about a player's move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum ChoiceEvidence {
+    /// There is no move, or the player proved nothing.
+    #[default]
+    None,
+    /// The player's own proof covers the move.
+    Proved,
+    /// A proof came along that fits no move at all: nobody can tell whose fault that is.
+    Unclear,
+}

@@ -1,0 +1,323 @@
+//! One league, as its manager sees it: registration, rounds, results, standings.
+//!
+//! [`League::decide`] reads and answers with what happened, [`League::apply`] writes and never
+//! refuses, [`League::advance`] names what follows from where the league stands and what time it
+//! is. [`League::drive`] is the three together. State is the fold of the events: whoever applies
+//! the same events has the same league.
+
+mod advance;
+mod apply;
+mod charter;
+mod command;
+mod decide;
+pub mod dispatch;
+mod effect;
+mod event;
+mod phase;
+mod refusal;
+mod report;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::dice::Dice;
+use crate::game::{Game, Move};
+use crate::id::{AgentId, ConversationId, LeagueId, MatchId, PlayerId, RefereeId, RoundId};
+use crate::policy::Policy;
+use crate::schedule::{Format, RoundResults};
+use crate::standings::{Row, Standings};
+use crate::time::{Deadline, Timestamp};
+use crate::verdict::Score;
+
+use charter::Articles;
+
+pub use charter::{BadCharter, Charter, NotAVersion, Profile, ProtocolVersion, StartRule};
+pub use command::{Command, Reply, VoidCause};
+pub use effect::Effect;
+pub use event::{ChoiceEvidence, DrawEvidence, Event, Fact, Recorded, Scheduled};
+pub use phase::{Filed, OpenMatch, OpenRound, Phase};
+pub use refusal::{Lie, Refusal};
+pub use report::{Evidence, Play, Report, Scales};
+
+/// How many past matches a player is reminded of.
+pub const HISTORY_MAX: usize = 50;
+
+/// One league.
+#[derive(Debug, Clone)]
+pub struct League {
+    charter: Charter,
+    articles: Articles,
+    phase: Phase,
+    players: Vec<Player>,
+    referees: Vec<Referee>,
+    endpoints: BTreeMap<Arc<str>, AgentId>,
+    standings: Standings,
+    past: Vec<RoundResults>,
+    filed: Vec<Vec<Filed>>,
+    refused_reports: u32,
+}
+
+/// A registered player.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Player {
+    /// Its identifier.
+    pub id: PlayerId,
+    /// What it says of itself.
+    pub profile: Profile,
+    /// The random part of its token.
+    pub nonce: [u8; 32],
+    /// The conversation it registered in.
+    pub conversation: ConversationId,
+    /// When it registered.
+    pub registered_at: Timestamp,
+    /// Its last matches, oldest first.
+    pub history: VecDeque<PastMatch>,
+}
+
+/// A registered referee.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Referee {
+    /// Its identifier.
+    pub id: RefereeId,
+    /// What it says of itself.
+    pub profile: Profile,
+    /// The random part of its token.
+    pub nonce: [u8; 32],
+    /// The conversation it registered in.
+    pub conversation: ConversationId,
+    /// When it registered.
+    pub registered_at: Timestamp,
+    /// How many matches it runs at once.
+    pub capacity: u32,
+    /// Whether it is the operator's own.
+    pub operated: bool,
+    /// Whether it has let a match go without a sign of life, and reported nothing since.
+    pub vanished: bool,
+    /// How many matches it was given so far.
+    pub given: u32,
+}
+
+/// A finished match, as one of its players remembers it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastMatch {
+    /// Which match.
+    pub match_id: MatchId,
+    /// Against whom.
+    pub opponent: PlayerId,
+    /// The player's own last move.
+    pub own: Option<Move>,
+    /// The opponent's last move.
+    pub theirs: Option<Move>,
+    /// The number that was drawn.
+    pub number: Option<u32>,
+    /// What it did to the player's record.
+    pub score: Score,
+}
+
+/// What a command led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// What happened, if anything did.
+    pub fact: Option<Fact>,
+    /// The answer, to be given once the events are in the books.
+    pub reply: Reply,
+}
+
+impl League {
+    /// A league that has just been founded by `charter`, and the event that says so.
+    ///
+    /// # Errors
+    /// If the charter names unknown rules, games or formats.
+    pub fn found(at: Timestamp, charter: Charter) -> Result<(Self, Event), BadCharter> {
+        let league = Self::open(&charter)?;
+        Ok((league, Event { at, fact: Fact::LeagueCreated(Box::new(charter)) }))
+    }
+
+    /// The league that `charter` founds, before anything else has happened.
+    ///
+    /// # Errors
+    /// If the charter names unknown rules, games or formats.
+    pub fn open(charter: &Charter) -> Result<Self, BadCharter> {
+        Ok(Self::with(charter.clone(), charter.articles()?))
+    }
+
+    fn with(charter: Charter, articles: Articles) -> Self {
+        Self {
+            charter,
+            articles,
+            phase: Phase::Registering,
+            players: vec![],
+            referees: vec![],
+            endpoints: BTreeMap::new(),
+            standings: Standings::new(&[]),
+            past: vec![],
+            filed: vec![],
+            refused_reports: 0,
+        }
+    }
+
+    /// Decides, applies, and follows up until nothing more follows.
+    ///
+    /// # Errors
+    /// If the command is refused; nothing has changed then.
+    pub fn drive(
+        &mut self,
+        now: Timestamp,
+        command: Command,
+        dice: &mut impl Dice,
+    ) -> Result<(Vec<Event>, Reply), Refusal> {
+        let Decision { fact, reply } = self.decide(now, command, dice)?;
+        let mut events = vec![];
+        let mut next = fact;
+        while let Some(fact) = next.or_else(|| self.advance(now)) {
+            let event = Event { at: now, fact };
+            self.apply(&event);
+            events.push(event);
+            next = None;
+        }
+        Ok((events, reply))
+    }
+
+    /// What the shell must do once `event` is in the books.
+    pub fn effects(&self, event: &Event) -> Vec<Effect> {
+        match &event.fact {
+            Fact::LeagueCreated(_)
+            | Fact::LeagueStarted
+            | Fact::MatchReassigned { .. }
+            | Fact::ReportRefused { .. } => vec![],
+            Fact::PlayerRegistered { player, .. } => {
+                vec![Effect::Welcome(AgentId::Player(*player))]
+            }
+            Fact::RefereeRegistered { referee, .. } => {
+                vec![Effect::Welcome(AgentId::Referee(*referee))]
+            }
+            Fact::RoundOpened { round, .. } => vec![Effect::AnnounceRound(*round)],
+            Fact::ResultRecorded(_) => vec![Effect::AnnounceStandings],
+            Fact::RoundClosed { round } => vec![Effect::AnnounceRoundCompleted(*round)],
+            Fact::LeagueCompleted => vec![Effect::AnnounceCompleted],
+        }
+    }
+
+    /// When the league next wants a [`Command::Wake`], and why.
+    pub fn next_deadline(&self) -> Option<Deadline> {
+        match (&self.phase, self.charter.start) {
+            (Phase::Registering, StartRule::At(at)) if self.could_start() => {
+                Some(Deadline::new(at, "league starts"))
+            }
+            _ => None,
+        }
+    }
+
+    /// The league's name.
+    pub const fn id(&self) -> &LeagueId {
+        &self.charter.league
+    }
+
+    /// What it was founded with.
+    pub const fn charter(&self) -> &Charter {
+        &self.charter
+    }
+
+    /// Its rules.
+    pub const fn policy(&self) -> &Arc<Policy> {
+        &self.articles.policy
+    }
+
+    /// Its game.
+    pub const fn game(&self) -> &Arc<dyn Game> {
+        &self.articles.game
+    }
+
+    /// How its rounds are paired.
+    pub const fn format(&self) -> &Arc<dyn Format> {
+        &self.articles.format
+    }
+
+    /// Where it stands.
+    pub const fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    /// Its players, in registration order.
+    pub fn players(&self) -> &[Player] {
+        &self.players
+    }
+
+    /// One of its players.
+    pub fn player(&self, id: PlayerId) -> Option<&Player> {
+        self.players.get(id.index())
+    }
+
+    /// Its referees, in registration order.
+    pub fn referees(&self) -> &[Referee] {
+        &self.referees
+    }
+
+    /// One of its referees.
+    pub fn referee(&self, id: RefereeId) -> Option<&Referee> {
+        self.referees.get(id.index())
+    }
+
+    /// How long a referee holds a match: the operator's own show signs of life, from others nothing
+    /// is heard before the result.
+    pub fn lease(&self, id: RefereeId) -> Duration {
+        let policy = &self.articles.policy;
+        if self.referee(id).is_some_and(|referee| referee.operated) {
+            return policy.lease();
+        }
+        policy.longest_match(self.articles.game.steps_max()) + policy.lease_foreign_margin()
+    }
+
+    /// The points and records so far.
+    pub const fn standings(&self) -> &Standings {
+        &self.standings
+    }
+
+    /// The ranked table as it stands.
+    pub fn table(&self) -> Vec<Row> {
+        self.standings.ranked(&self.articles.policy)
+    }
+
+    /// The ranked table as it stood when `round` had ended.
+    pub fn table_after(&self, round: RoundId) -> Vec<Row> {
+        self.standings.at_round(round, &self.articles.policy)
+    }
+
+    /// The results of the rounds that are over.
+    pub fn past(&self) -> &[RoundResults] {
+        &self.past
+    }
+
+    /// How many false reports were refused.
+    pub const fn refused_reports(&self) -> u32 {
+        self.refused_reports
+    }
+
+    /// The round that is being played.
+    pub const fn open_round(&self) -> Option<&OpenRound> {
+        if let Phase::Playing(round) = &self.phase { Some(round) } else { None }
+    }
+
+    /// A match of the round that is being played.
+    pub fn open_match(&self, id: MatchId) -> Option<&OpenMatch> {
+        let round = self.open_round().filter(|round| round.id == id.round)?;
+        round.matches.get(id.index())
+    }
+}
+
+impl PartialEq for League {
+    /// Two leagues are equal if the same things have happened in them.
+    fn eq(&self, other: &Self) -> bool {
+        self.charter == other.charter
+            && self.phase == other.phase
+            && self.players == other.players
+            && self.referees == other.referees
+            && self.past == other.past
+            && self.filed == other.filed
+            && self.table() == other.table()
+            && self.refused_reports == other.refused_reports
+    }
+}

@@ -1,0 +1,116 @@
+//! Why a league says no.
+
+use super::charter::ProtocolVersion;
+use crate::game::NotAGame;
+use crate::id::{GameType, MatchId, RefereeId};
+
+/// A polite no. Nothing has changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// A text in the profile is empty or too long.
+    #[error("the {0} is empty or longer than allowed")]
+    BadProfile(&'static str),
+    /// The agent speaks another protocol.
+    #[error(
+        "Agent protocol version {got} not supported. Required: {min} - {max}",
+        min = ProtocolVersion::OLDEST, max = ProtocolVersion::CURRENT
+    )]
+    UnsupportedVersion {
+        /// What it declared.
+        got: ProtocolVersion,
+    },
+    /// The agent does not support the league's game.
+    #[error("this league plays {0}, which the agent does not list among its games")]
+    UnsupportedGame(GameType),
+    /// Another agent is registered at the same address.
+    #[error("{0} is already registered at this contact endpoint")]
+    AlreadyRegistered(crate::id::AgentId),
+    /// The league has all the players it takes.
+    #[error("the league is full: it takes {limit} players")]
+    LeagueFull {
+        /// How many it takes.
+        limit: u32,
+    },
+    /// The league has all the referees it takes.
+    #[error("the league has all the referees it takes: {limit}")]
+    TooManyReferees {
+        /// How many it takes.
+        limit: u32,
+    },
+    /// Players cannot join once the league has started.
+    #[error("registration closed when the league started")]
+    LateRegistration,
+    /// The league has already started.
+    #[error("the league has already started")]
+    AlreadyStarted,
+    /// Nobody to play with.
+    #[error("a league needs at least two players, and there are {players}")]
+    TooFewPlayers {
+        /// How many there are.
+        players: usize,
+    },
+    /// Nobody to officiate.
+    #[error("a league needs a referee, and none is registered")]
+    NoReferee,
+    /// There is no such match, or its round is not open yet.
+    #[error("there is no match {0} to report")]
+    UnknownMatch(MatchId),
+    /// Another referee has this match.
+    #[error("match {match_id} is assigned to {assigned}")]
+    NotYourMatch {
+        /// Which match.
+        match_id: MatchId,
+        /// Whose it is.
+        assigned: RefereeId,
+    },
+    /// The attempt is no longer the valid one.
+    #[error("attempt {got} at match {match_id} is no longer valid; attempt {current} is")]
+    StaleAttempt {
+        /// Which match.
+        match_id: MatchId,
+        /// The attempt that was named.
+        got: u32,
+        /// The valid one.
+        current: u32,
+    },
+    /// The match has a different result already.
+    #[error("match {0} already has a different result")]
+    ConflictingResult(MatchId),
+    /// The report contradicts the rules or its own evidence.
+    #[error("the report of match {match_id} is false: {lie}")]
+    FalseReport {
+        /// Which match.
+        match_id: MatchId,
+        /// What is false.
+        lie: Lie,
+    },
+    /// The attempt has been annulled too often; the administrator decides.
+    #[error("match {0} has been annulled as often as allowed; the administrator decides")]
+    TooManyAnnulments(MatchId),
+}
+
+/// What is false about a report.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Lie {
+    /// The turns are not a legal game.
+    #[error("{0}")]
+    NotAGame(#[from] NotAGame),
+    /// The turns lead to another result.
+    #[error("the moves and the number lead to another result")]
+    WrongVerdict,
+    /// The points are not those of the result.
+    #[error("the points are not those of this result")]
+    WrongPoints,
+    /// The result is not possible under the league's rules.
+    #[error("this result is not possible under the league's rules")]
+    ImpossibleVerdict,
+    /// A player who is said to have failed is said to have moved as well.
+    #[error("a player who lost technically is listed with a move")]
+    LoserMoved,
+    /// The number does not follow from the committed seed and the nonces.
+    #[error("the number does not follow from the committed draw")]
+    FalseDraw,
+    /// A choice does not match its player's proof.
+    #[error("a choice does not match its player's proof")]
+    FalseChoice,
+}

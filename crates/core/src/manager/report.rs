@@ -1,0 +1,171 @@
+//! A referee's report of a result, and what its evidence is worth.
+//!
+//! The cryptography is checked here, outside the single writer: [`Evidence`] can only be made by
+//! [`Evidence::weigh`], and a report cannot be built without one.
+
+use std::sync::Arc;
+
+use super::event::{ChoiceEvidence, DrawEvidence};
+use super::refusal::Lie;
+use crate::draw::{Draw, Seed};
+use crate::game::{self, Game, Move, Next, NotAGame, Options, Turn};
+use crate::id::{ConversationId, LeagueId, MatchId, RefereeId};
+use crate::proof::{Keys, SentChoice, Token, choice_proof};
+use crate::seat::{Seat, Seats};
+use crate::verdict::Verdict;
+
+/// What a referee says about a match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// Who says it, proved by its token.
+    pub referee: RefereeId,
+    /// Which match.
+    pub match_id: MatchId,
+    /// Which attempt; a referee that knows no attempts means the current one.
+    pub attempt: Option<u32>,
+    /// The conversation of the match.
+    pub conversation: ConversationId,
+    /// How it says the match ended.
+    pub verdict: Verdict,
+    /// The points it says each side gets, if it says so.
+    pub points: Seats<Option<u32>>,
+    /// What the players did.
+    pub play: Play,
+    /// Why the match ended like this, in words.
+    pub reason: Arc<str>,
+    /// SHA-256 of the transcript that came along.
+    pub transcript: Option<[u8; 32]>,
+    /// What the cryptography says.
+    pub evidence: Evidence,
+}
+
+/// What the players of a match did.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Play {
+    /// The complete turns.
+    pub turns: Vec<Turn>,
+    /// Moves made in a step that never became complete.
+    pub stranded: Seats<Option<Move>>,
+    /// What the players added to the draw.
+    pub nonces: Seats<Option<Arc<str>>>,
+    /// The players' proofs of their moves.
+    pub choice_proofs: Seats<Option<[u8; 32]>>,
+}
+
+/// What the cryptography of a report says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence(pub(super) Result<Findings, Lie>);
+
+/// What was found out about a report that is not false.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Findings {
+    pub(super) draw: DrawEvidence,
+    pub(super) choices: Seats<ChoiceEvidence>,
+}
+
+/// What is needed to weigh a report.
+#[derive(Debug)]
+pub struct Scales<'a> {
+    /// The league's keys.
+    pub keys: &'a Keys,
+    /// The league's game.
+    pub game: &'a dyn Game,
+    /// Which league.
+    pub league: &'a LeagueId,
+    /// Which match.
+    pub match_id: MatchId,
+    /// Which attempt.
+    pub attempt: u32,
+    /// Which official replay.
+    pub rematch: u32,
+    /// The players' tokens.
+    pub tokens: Seats<&'a Token>,
+    /// Whether the referee had the committed seed to draw with, and so must have used it.
+    pub seed_was_given: bool,
+}
+
+impl Evidence {
+    /// Checks the draw and the players' proofs of their moves.
+    pub fn weigh(scales: &Scales<'_>, play: &Play) -> Self {
+        Self(findings(scales, play))
+    }
+}
+
+fn findings(scales: &Scales<'_>, play: &Play) -> Result<Findings, Lie> {
+    let (a, b) = (weigh_choice(scales, play, Seat::A)?, weigh_choice(scales, play, Seat::B)?);
+    Ok(Findings { draw: weigh_draw(scales, play)?, choices: Seats::new(a, b) })
+}
+
+/// A proof of another move than the reported one convicts the referee. A proof of nothing at all
+/// may be the player's own mischief, and must not cost the referee its report.
+fn weigh_choice(scales: &Scales<'_>, play: &Play, seat: Seat) -> Result<ChoiceEvidence, Lie> {
+    let Some(offered) = &play.choice_proofs[seat] else { return Ok(ChoiceEvidence::None) };
+    let Some((step, chosen)) = last_move(play, seat) else { return Ok(ChoiceEvidence::Unclear) };
+    let nonce = play.nonces[seat].as_deref().unwrap_or("");
+    let proves = |choice: &str| {
+        let sent = SentChoice { step, choice, nonce };
+        let (token, league) = (scales.tokens[seat], scales.league);
+        choice_proof(token, league, scales.match_id, scales.attempt, sent).is(offered)
+    };
+    if proves(&chosen.to_string()) {
+        return Ok(ChoiceEvidence::Proved);
+    }
+    let alternatives = alternatives(scales.game, play, step, seat);
+    if alternatives.iter().any(|choice| proves(choice)) {
+        return Err(Lie::FalseChoice);
+    }
+    Ok(ChoiceEvidence::Unclear)
+}
+
+/// What a side could have chosen in a step, as text; at most so many that trying them is cheap.
+fn alternatives(game: &dyn Game, play: &Play, step: u32, seat: Seat) -> Vec<String> {
+    const TRIED_MAX: usize = 64;
+    let is_move = |turn: &Turn| matches!(turn, Turn::Moves(_));
+    let moves = play.turns.iter().enumerate().filter(|(_, turn)| is_move(turn));
+    let before = moves.map(|(index, _)| index).nth(step as usize - 1).unwrap_or(play.turns.len());
+    let before = &play.turns[..before];
+    if game::replay(game, before) != Err(NotAGame::Unfinished) {
+        return vec![];
+    }
+    let Next::Moves(step) = game.next(before) else { return vec![] };
+    match &step.owed[seat] {
+        Some(Options::Words(words)) => words.iter().map(ToString::to_string).collect(),
+        Some(Options::Numbers(numbers)) => {
+            numbers.iter().take(TRIED_MAX).map(ToString::to_string).collect()
+        }
+        Some(Options::Range(low, high)) => {
+            (*low..=*high).take(TRIED_MAX).map(|number| number.to_string()).collect()
+        }
+        None => vec![],
+    }
+}
+
+/// The last move a side made, and in which step, counted from one.
+fn last_move(play: &Play, seat: Seat) -> Option<(u32, &Move)> {
+    let complete = play.turns.iter().filter_map(|turn| match turn {
+        Turn::Moves(moves) => Some(moves),
+        Turn::Drawn(_) => None,
+    });
+    let steps = std::iter::successors(Some(1_u32), |step| step.checked_add(1));
+    let all = complete.chain(std::iter::once(&play.stranded)).zip(steps);
+    all.filter_map(|(moves, step)| moves[seat].as_ref().map(|chosen| (step, chosen))).last()
+}
+
+fn weigh_draw(scales: &Scales<'_>, play: &Play) -> Result<DrawEvidence, Lie> {
+    let drawn = play.turns.iter().find_map(|turn| match turn {
+        Turn::Drawn(number) => Some(*number),
+        Turn::Moves(_) => None,
+    });
+    let Some(number) = drawn else { return Ok(DrawEvidence::None) };
+    if !scales.seed_was_given {
+        return Ok(DrawEvidence::NotVerifiable);
+    }
+    let draw = Draw::new(scales.league, scales.match_id, scales.rematch);
+    let seed: Seed = draw.seed(scales.keys);
+    let nonces = Seats::from_fn(|seat| play.nonces[seat].as_deref().unwrap_or(""));
+    if u32::from(draw.number(&seed, nonces)) == number {
+        Ok(DrawEvidence::Verified)
+    } else {
+        Err(Lie::FalseDraw)
+    }
+}

@@ -1,0 +1,546 @@
+//! Stories of leagues: who joins, what is reported, what the books say.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::dispatch::Dispatcher;
+use super::*;
+use crate::dice::SeededDice;
+use crate::draw::Draw;
+use crate::game::{EvenOdd, Turn};
+use crate::policy::RuleSet;
+use crate::proof::{Keys, Secret, SentChoice, choice_proof};
+use crate::schedule::Format;
+use crate::schedule::tests::Knockout;
+use crate::seat::{Seat, Seats};
+use crate::verdict::Verdict;
+
+/// A league with its clock, dice, keys and books.
+struct Hall {
+    league: League,
+    now: Timestamp,
+    dice: SeededDice,
+    keys: Keys,
+    books: Vec<Event>,
+}
+
+impl Hall {
+    fn new(start: StartRule) -> Self {
+        Self::with(RuleSet::V21, start, None)
+    }
+
+    fn with(rule_set: RuleSet, start: StartRule, format: Option<Arc<dyn Format>>) -> Self {
+        let mut dice = SeededDice::new(1);
+        let keys = Keys::derive(&Secret::roll(&mut dice));
+        let charter = Charter {
+            league: "test".parse().unwrap(),
+            rule_set: rule_set.to_string(),
+            rules: vec![("announcement_lead".into(), "0s".into())],
+            game: "even_odd".parse().unwrap(),
+            format: "round_robin".into(),
+            start,
+            players_max: 200,
+            key_check: keys.check_value(),
+        };
+        let now = Timestamp::from_millis(1_000_000);
+        let (mut league, created) = League::found(now, charter).unwrap();
+        if let Some(format) = format {
+            league.articles.format = format;
+        }
+        Self { league, now, dice, keys, books: vec![created] }
+    }
+
+    fn ask(&mut self, command: Command) -> Result<Reply, Refusal> {
+        let (events, reply) = self.league.drive(self.now, command, &mut self.dice)?;
+        self.books.extend(events);
+        Ok(reply)
+    }
+
+    fn join_player(&mut self, number: u32) -> Result<Reply, Refusal> {
+        let profile = profile(8_100 + number);
+        self.ask(Command::RegisterPlayer { profile, host: host(), conversation: conversation() })
+    }
+
+    fn join_referee(&mut self, number: u32, capacity: u32) -> Result<Reply, Refusal> {
+        let profile = profile(8_000 + number);
+        let (host, conversation, operated) = (host(), conversation(), true);
+        self.ask(Command::RegisterReferee { profile, host, conversation, capacity, operated })
+    }
+
+    fn filled(players: u32, referees: u32) -> Self {
+        let mut hall = Self::new(StartRule::OnCommand);
+        hall.fill(players, referees);
+        hall
+    }
+
+    fn fill(&mut self, players: u32, referees: u32) {
+        (1..=players).for_each(|n| drop(self.join_player(n).unwrap()));
+        (1..=referees).for_each(|n| drop(self.join_referee(n, 4).unwrap()));
+    }
+
+    /// An honest report of a match, both sides choosing as given.
+    fn report(&self, match_id: MatchId, choices: [&str; 2]) -> Report {
+        let open = self.league.open_match(match_id).unwrap();
+        let draw = Draw::new(self.league.id(), match_id, open.rematch);
+        let number = u32::from(draw.number(&draw.seed(&self.keys), Seats::new("", "")));
+        let moves = Seats::new(Move::word(choices[0]), Move::word(choices[1]));
+        let play = Play {
+            turns: vec![Turn::Moves(moves), Turn::Drawn(number)],
+            stranded: Seats::default(),
+            nonces: Seats::default(),
+            choice_proofs: Seats::default(),
+        };
+        let verdict = match crate::game::replay(&EvenOdd, &play.turns).unwrap() {
+            crate::game::Outcome::Won(seat) => Verdict::Won(seat),
+            crate::game::Outcome::Drawn => Verdict::Drawn,
+        };
+        self.sign(match_id, verdict, play)
+    }
+
+    fn sign(&self, match_id: MatchId, verdict: Verdict, play: Play) -> Report {
+        let open = self.league.open_match(match_id).unwrap();
+        let tokens = Seats::from_fn(|seat| {
+            let player = self.league.player(open.pairing.player(seat)).unwrap();
+            let form = self.league.policy().token_form();
+            self.keys.token(form, self.league.id(), AgentId::Player(player.id), &player.nonce)
+        });
+        let scales = Scales {
+            keys: &self.keys,
+            game: &EvenOdd,
+            league: self.league.id(),
+            match_id,
+            attempt: open.attempt,
+            rematch: open.rematch,
+            tokens: Seats::new(&tokens.a, &tokens.b),
+            seed_was_given: true,
+        };
+        let scores = verdict.scores();
+        Report {
+            referee: open.referee,
+            match_id,
+            attempt: Some(open.attempt),
+            conversation: format!("conv{match_id}").parse().unwrap(),
+            verdict,
+            points: Seats::from_fn(|seat| Some(scores[seat].points(self.league.policy()))),
+            evidence: Evidence::weigh(&scales, &play),
+            play,
+            reason: "test".into(),
+            transcript: None,
+        }
+    }
+
+    /// A player's own proof that it chose `choice`.
+    fn proof_of(&self, match_id: MatchId, seat: Seat, choice: &str) -> [u8; 32] {
+        let open = self.league.open_match(match_id).unwrap();
+        let player = self.league.player(open.pairing.player(seat)).unwrap();
+        let form = self.league.policy().token_form();
+        let agent = AgentId::Player(player.id);
+        let token = self.keys.token(form, self.league.id(), agent, &player.nonce);
+        let sent = SentChoice { step: 1, choice, nonce: "" };
+        choice_proof(&token, self.league.id(), match_id, open.attempt, sent).bytes()
+    }
+
+    fn file(&mut self, report: Report) -> Result<Reply, Refusal> {
+        self.ask(filed(report))
+    }
+
+    fn play_to_the_end(&mut self) {
+        while let Some(round) = self.league.open_round() {
+            let open: Vec<MatchId> = (0..round.matches.len())
+                .filter(|&index| round.matches[index].filed.is_none())
+                .map(|index| MatchId::from_index(round.id, index))
+                .collect();
+            for match_id in open {
+                let report = self.report(match_id, ["even", "odd"]);
+                assert_eq!(self.file(report), Ok(Reply::Recorded { again: false }));
+            }
+        }
+    }
+
+    fn replayed(&self) -> League {
+        let mut again = League::open(self.league.charter()).unwrap();
+        again.articles.format = self.league.articles.format.clone();
+        self.books.iter().for_each(|event| again.apply(event));
+        again
+    }
+}
+
+fn profile(port: u32) -> Profile {
+    Profile {
+        display_name: "Agent Alpha".into(),
+        version: "1.0.0".into(),
+        protocol_version: ProtocolVersion::CURRENT,
+        games: vec!["even_odd".parse().unwrap()],
+        endpoint: format!("http://127.0.0.1:{port}/mcp").into(),
+        dialect: "flat".into(),
+        email: None,
+        batch: false,
+    }
+}
+
+fn joining(profile: Profile) -> Command {
+    Command::RegisterPlayer { profile, host: host(), conversation: conversation() }
+}
+
+fn host() -> Arc<str> {
+    "10.0.0.7".into()
+}
+
+fn conversation() -> ConversationId {
+    "c".parse().unwrap()
+}
+
+fn filed(report: Report) -> Command {
+    Command::RecordResult(Box::new(report))
+}
+
+fn first() -> MatchId {
+    MatchId::new(RoundId::FIRST, 1)
+}
+
+// req: SCHED-5, SCHED-6
+#[test]
+fn a_league_runs_from_the_set_number_of_players_to_its_champion() {
+    let mut hall = Hall::new(StartRule::Players(4));
+    hall.join_referee(1, 4).unwrap();
+    (1..=3).for_each(|n| drop(hall.join_player(n).unwrap()));
+    assert_eq!(*hall.league.phase(), Phase::Registering);
+    hall.join_player(4).unwrap();
+    assert_eq!(hall.league.open_round().unwrap().id, RoundId::FIRST);
+    hall.play_to_the_end();
+    assert!(matches!(hall.league.phase(), Phase::Completed { .. }));
+    let rounds = hall.books.iter().filter(|e| matches!(e.fact, Fact::RoundClosed { .. })).count();
+    let results = hall.books.iter().filter(|e| matches!(e.fact, Fact::ResultRecorded(_))).count();
+    assert_eq!((rounds, results), (3, 6));
+    let points: u64 = hall.league.table().iter().map(|row| row.record.points).sum();
+    assert_eq!(points, 6 * 3);
+}
+
+#[test]
+fn the_next_round_opens_only_after_every_result_of_this_one() {
+    let mut hall = Hall::filled(4, 1);
+    hall.ask(Command::Start).unwrap();
+    let report = hall.report(first(), ["even", "odd"]);
+    hall.file(report).unwrap();
+    assert_eq!(hall.league.open_round().unwrap().id, RoundId::FIRST);
+    let report = hall.report(MatchId::new(RoundId::FIRST, 2), ["even", "even"]);
+    hall.file(report).unwrap();
+    assert_eq!(hall.league.open_round().unwrap().id, RoundId::new(2));
+}
+
+#[test]
+fn a_league_starts_at_a_set_time_if_it_can() {
+    let mut hall = Hall::new(StartRule::At(Timestamp::from_millis(2_000_000)));
+    hall.fill(2, 1);
+    assert_eq!(hall.league.next_deadline().unwrap().at, Timestamp::from_millis(2_000_000));
+    hall.ask(Command::Wake).unwrap();
+    assert_eq!(*hall.league.phase(), Phase::Registering);
+    hall.now = Timestamp::from_millis(2_000_000);
+    hall.ask(Command::Wake).unwrap();
+    assert!(hall.league.open_round().is_some());
+}
+
+// req: REG-4, REG-5, REG-7
+#[test]
+fn registrations_that_cannot_be_are_refused_with_their_reason() {
+    let mut hall = Hall::filled(2, 1);
+    let taken = Refusal::AlreadyRegistered(AgentId::Player(PlayerId::new(1)));
+    let conversation: ConversationId = "another".parse().unwrap();
+    let (profile, host) = (profile(8_101), host());
+    assert_eq!(hall.ask(Command::RegisterPlayer { profile, host, conversation }), Err(taken));
+    let old = Profile {
+        protocol_version: "1.5.0".parse().unwrap(),
+        display_name: "Old".into(),
+        ..self::profile(9_000)
+    };
+    let refusal = hall.ask(joining(old));
+    let text = refusal.unwrap_err().to_string();
+    assert_eq!(text, "Agent protocol version 1.5.0 not supported. Required: 2.0.0 - 2.1.0");
+    let chess = Profile { games: vec!["chess".parse().unwrap()], ..self::profile(9_001) };
+    let refusal = hall.ask(joining(chess));
+    assert!(matches!(refusal, Err(Refusal::UnsupportedGame(_))));
+    hall.ask(Command::Start).unwrap();
+    assert_eq!(hall.join_player(3), Err(Refusal::LateRegistration));
+    assert!(hall.join_referee(2, 1).is_ok(), "referees may join while the league is running");
+
+    let mut full = Hall::filled(200, 1);
+    assert_eq!(full.join_player(201), Err(Refusal::LeagueFull { limit: 200 }));
+}
+
+#[test]
+fn the_same_registration_gets_the_same_answer_for_a_while() {
+    let mut hall = Hall::new(StartRule::OnCommand);
+    let first = hall.join_player(1).unwrap();
+    let books = hall.books.len();
+    hall.now = hall.now + Duration::from_secs(120);
+    assert_eq!(hall.join_player(1), Ok(first));
+    assert_eq!(hall.books.len(), books);
+    hall.now = hall.now + Duration::from_secs(1);
+    let taken = Refusal::AlreadyRegistered(AgentId::Player(PlayerId::new(1)));
+    assert_eq!(hall.join_player(1), Err(taken));
+}
+
+// req: REG-8
+#[test]
+fn an_agent_without_an_address_gets_the_documented_one() {
+    let mut hall = Hall::new(StartRule::OnCommand);
+    hall.join_player(1).unwrap();
+    let nameless =
+        |name: &str| Profile { endpoint: "".into(), display_name: name.into(), ..profile(0) };
+    hall.ask(joining(nameless("Alex"))).unwrap();
+    hall.ask(joining(nameless("Sam"))).unwrap();
+    let endpoint = |n: usize| hall.league.players()[n].profile.endpoint.to_string();
+    assert_eq!(endpoint(1), "http://10.0.0.7:8102/mcp");
+    assert_eq!(endpoint(2), "http://10.0.0.7:8103/mcp");
+    hall.now = hall.now + Duration::from_secs(121);
+    let taken = Refusal::AlreadyRegistered(AgentId::Player(PlayerId::new(2)));
+    assert_eq!(hall.ask(joining(nameless("Alex"))), Err(taken));
+}
+
+#[test]
+fn a_proof_that_fits_nothing_costs_nobody_a_report() {
+    let mut hall = Hall::filled(2, 1);
+    hall.ask(Command::Start).unwrap();
+    let honest = hall.report(first(), ["even", "odd"]);
+    let mut play = honest.play.clone();
+    play.choice_proofs = Seats::new(Some([0; 32]), Some(hall.proof_of(first(), Seat::B, "odd")));
+    let report = hall.sign(first(), honest.verdict, play);
+    assert_eq!(hall.file(report), Ok(Reply::Recorded { again: false }));
+    let recorded = hall.books.iter().find_map(|event| {
+        let Fact::ResultRecorded(recorded) = &event.fact else { return None };
+        Some(recorded.choices)
+    });
+    let expected = Seats::new(ChoiceEvidence::Unclear, ChoiceEvidence::Proved);
+    assert_eq!(recorded, Some(expected));
+}
+
+#[test]
+fn a_referee_that_vanished_gets_nothing_until_it_is_back() {
+    let mut hall = Hall::filled(4, 2);
+    hall.ask(Command::Start).unwrap();
+    let cause = VoidCause::LeaseExpired;
+    hall.ask(Command::VoidAttempt { match_id: first(), attempt: 1, cause }).unwrap();
+    assert!(hall.league.referees()[0].vanished);
+    hall.play_to_the_end();
+    let by_first =
+        |e: &&Event| matches!(&e.fact, Fact::ResultRecorded(r) if r.referee == RefereeId::new(1));
+    assert_eq!(hall.books.iter().filter(by_first).count(), 0);
+}
+
+#[test]
+fn lies_are_noted_but_not_without_end() {
+    let mut hall = Hall::filled(2, 1);
+    hall.ask(Command::Start).unwrap();
+    let honest = hall.report(first(), ["even", "odd"]);
+    for _ in 0..40 {
+        let lie = Report { points: Seats::new(Some(3), Some(3)), ..honest.clone() };
+        let refused = hall.file(lie);
+        assert!(matches!(refused, Ok(Reply::ReportRefused(_)) | Err(Refusal::FalseReport { .. })));
+    }
+    assert_eq!(hall.league.refused_reports(), crate::limits::LIES_NOTED_MAX);
+    assert_eq!(hall.file(honest), Ok(Reply::Recorded { again: false }));
+}
+
+#[test]
+fn a_league_cannot_start_without_players_or_referees() {
+    let mut hall = Hall::filled(1, 1);
+    assert_eq!(hall.ask(Command::Start), Err(Refusal::TooFewPlayers { players: 1 }));
+    let mut hall = Hall::filled(2, 0);
+    assert_eq!(hall.ask(Command::Start), Err(Refusal::NoReferee));
+    hall.join_referee(1, 1).unwrap();
+    hall.ask(Command::Start).unwrap();
+    assert_eq!(hall.ask(Command::Start), Err(Refusal::AlreadyStarted));
+}
+
+// req: RESULT-3
+#[test]
+fn the_same_report_counts_once_and_a_different_one_is_refused() {
+    let mut hall = Hall::filled(4, 1);
+    hall.ask(Command::Start).unwrap();
+    let report = hall.report(first(), ["even", "odd"]);
+    let other = hall.report(first(), ["odd", "even"]);
+    hall.file(report.clone()).unwrap();
+    let books = hall.books.len();
+    assert_eq!(hall.file(report.clone()), Ok(Reply::Recorded { again: true }));
+    assert_eq!(hall.file(other.clone()), Err(Refusal::ConflictingResult(first())));
+    assert_eq!(hall.books.len(), books);
+    hall.play_to_the_end();
+    assert_eq!(hall.file(report), Ok(Reply::Recorded { again: true }), "rounds later too");
+    assert_eq!(hall.file(other), Err(Refusal::ConflictingResult(first())));
+}
+
+// req: RESULT-2
+#[test]
+fn lies_are_refused_and_recorded() {
+    let mut hall = Hall::filled(4, 2);
+    hall.ask(Command::Start).unwrap();
+    let honest = hall.report(first(), ["even", "odd"]);
+    let flipped = Verdict::Won(honest.verdict.winner().unwrap().other());
+    let lies = [
+        (Lie::WrongPoints, Report { points: Seats::new(Some(3), Some(3)), ..honest.clone() }),
+        (Lie::WrongVerdict, hall.sign(first(), flipped, honest.play.clone())),
+        (Lie::ImpossibleVerdict, hall.sign(first(), Verdict::Cancelled, honest.play.clone())),
+        (Lie::FalseDraw, {
+            let mut play = honest.play.clone();
+            let Turn::Drawn(number) = &mut play.turns[1] else { panic!("a number") };
+            *number = *number % 10 + 1;
+            hall.sign(first(), honest.verdict, play)
+        }),
+        (Lie::FalseChoice, {
+            let mut play = honest.play.clone();
+            play.choice_proofs.a = Some(hall.proof_of(first(), Seat::A, "odd"));
+            hall.sign(first(), honest.verdict, play)
+        }),
+    ];
+    for (count, (lie, report)) in lies.into_iter().enumerate() {
+        let refusal = Refusal::FalseReport { match_id: first(), lie };
+        assert_eq!(hall.file(report), Ok(Reply::ReportRefused(refusal)));
+        assert_eq!(hall.league.refused_reports() as usize, count + 1);
+    }
+    let stranger = Report { referee: RefereeId::new(2), ..honest.clone() };
+    let assigned = honest.referee;
+    let refusal = Refusal::NotYourMatch { match_id: first(), assigned };
+    assert_eq!(hall.file(stranger), Ok(Reply::ReportRefused(refusal)));
+    assert_eq!(hall.file(honest), Ok(Reply::Recorded { again: false }));
+}
+
+// req: ERR-6
+#[test]
+fn a_lost_attempt_goes_to_another_referee_and_the_old_one_is_refused() {
+    let mut hall = Hall::filled(4, 2);
+    hall.ask(Command::Start).unwrap();
+    let old = hall.report(first(), ["even", "odd"]);
+    let cause = VoidCause::LeaseExpired;
+    hall.ask(Command::VoidAttempt { match_id: first(), attempt: 1, cause }).unwrap();
+    let open = hall.league.open_match(first()).unwrap();
+    assert_eq!((open.attempt, open.referee), (2, RefereeId::new(2)));
+    assert!(matches!(hall.file(old), Ok(Reply::ReportRefused(Refusal::NotYourMatch { .. }))));
+    let late = Report { attempt: Some(1), ..hall.report(first(), ["even", "odd"]) };
+    let refusal = Refusal::StaleAttempt { match_id: first(), got: 1, current: 2 };
+    assert_eq!(hall.file(late), Err(refusal));
+    hall.play_to_the_end();
+    assert_eq!(hall.league, hall.replayed());
+}
+
+#[test]
+fn our_own_failures_annul_at_most_three_times() {
+    let mut hall = Hall::filled(2, 1);
+    hall.ask(Command::Start).unwrap();
+    let annul = |attempt| {
+        let cause = VoidCause::Annulled { referee: RefereeId::new(1), reason: "no ports".into() };
+        Command::VoidAttempt { match_id: first(), attempt, cause }
+    };
+    (1..=3).for_each(|attempt| drop(hall.ask(annul(attempt)).unwrap()));
+    assert_eq!(hall.ask(annul(4)), Err(Refusal::TooManyAnnulments(first())));
+}
+
+#[test]
+fn a_knockout_needs_no_other_machine() {
+    let mut hall = Hall::with(RuleSet::V21, StartRule::OnCommand, Some(Arc::new(Knockout)));
+    hall.fill(7, 1);
+    hall.ask(Command::Start).unwrap();
+    hall.play_to_the_end();
+    let results = hall.books.iter().filter(|e| matches!(e.fact, Fact::ResultRecorded(_))).count();
+    assert_eq!(results, 6, "every match sends one player home");
+    assert_eq!(hall.league.past().len(), 3);
+    assert_eq!(hall.league, hall.replayed());
+}
+
+// req: REG-9, ARCH-4
+#[test]
+fn referees_get_no_more_than_they_can_run_and_newcomers_get_their_share() {
+    let mut hall = Hall::filled(8, 0);
+    hall.join_referee(1, 1).unwrap();
+    hall.ask(Command::Start).unwrap();
+    let mut dispatcher = Dispatcher::for_league(&hall.league);
+    let handouts = dispatcher.hand_out(&hall.league, hall.now, 100);
+    assert_eq!(handouts.len(), 1, "one at a time");
+    hall.join_referee(2, 4).unwrap();
+    hall.play_to_the_end();
+    let officiated = |referee| {
+        let by = |e: &&Event| matches!(&e.fact, Fact::ResultRecorded(r) if r.referee == referee);
+        hall.books.iter().filter(by).count()
+    };
+    assert_eq!(officiated(RefereeId::new(1)) + officiated(RefereeId::new(2)), 28);
+    assert!(officiated(RefereeId::new(2)) >= 12, "from the next round on");
+}
+
+#[test]
+fn a_lease_that_is_not_renewed_is_overdue() {
+    let mut hall = Hall::filled(2, 1);
+    hall.ask(Command::Start).unwrap();
+    let mut dispatcher = Dispatcher::for_league(&hall.league);
+    let lease = hall.league.policy().lease();
+    let [handout] = dispatcher.hand_out(&hall.league, hall.now, 10)[..] else { panic!() };
+    assert!(dispatcher.renew(handout, hall.now + lease * 2));
+    assert_eq!(dispatcher.overdue(hall.now + lease), []);
+    assert_eq!(dispatcher.overdue(hall.now + lease * 2), [handout]);
+    assert!(!dispatcher.renew(dispatch::Handout { attempt: 2, ..handout }, hall.now));
+}
+
+#[test]
+fn a_player_remembers_its_last_matches() {
+    let mut hall = Hall::filled(60, 1);
+    hall.ask(Command::Start).unwrap();
+    hall.play_to_the_end();
+    let history = &hall.league.players()[0].history;
+    assert_eq!(history.len(), HISTORY_MAX);
+    assert_eq!(history.back().unwrap().match_id.round, RoundId::new(59));
+    assert!(history.iter().all(|past| past.own != past.theirs && past.number.is_some()));
+}
+
+proptest! {
+    /// Replay of any decided stream gives the same state, and points are those of the results.
+    #[test]
+    fn the_books_are_the_league(
+        players in 2..9_u32,
+        referees in 1..4_u32,
+        v20 in any::<bool>(),
+        script in prop::collection::vec((0..6_u8, 0..5_usize), 0..60),
+    ) {
+        let rule_set = if v20 { RuleSet::V20 } else { RuleSet::V21 };
+        let mut hall = Hall::with(rule_set, StartRule::OnCommand, None);
+        hall.fill(players, referees);
+        hall.ask(Command::Start).unwrap();
+        for (action, pick) in script {
+            let Some(round) = hall.league.open_round() else { break };
+            let index = pick % round.matches.len();
+            let (round, attempt) = (round.id, round.matches[index].attempt);
+            let match_id = MatchId::from_index(round, index);
+            let nothing = || Play {
+                turns: vec![],
+                stranded: Seats::default(),
+                nonces: Seats::default(),
+                choice_proofs: Seats::default(),
+            };
+            let before = hall.league.clone();
+            let books = hall.books.len();
+            let cause = VoidCause::LeaseExpired;
+            let loss = Verdict::TechnicalLoss(Seat::A);
+            let command = match action {
+                0 => filed(hall.report(match_id, ["even", "odd"])),
+                1 => filed(hall.report(match_id, ["odd", "odd"])),
+                2 => filed(hall.sign(match_id, loss, nothing())),
+                3 => filed(hall.sign(match_id, Verdict::BothLost, nothing())),
+                4 => filed(hall.sign(match_id, Verdict::Cancelled, nothing())),
+                _ => Command::VoidAttempt { match_id, attempt, cause },
+            };
+            if hall.ask(command).is_err() {
+                prop_assert!(before == hall.league, "a no changes nothing");
+                prop_assert_eq!(books, hall.books.len());
+            }
+        }
+        prop_assert!(hall.league == hall.replayed());
+        let points: u64 = hall.league.table().iter().map(|row| row.record.points).sum();
+        let recorded = hall.books.iter().filter_map(|event| {
+            let Fact::ResultRecorded(recorded) = &event.fact else { return None };
+            Some(recorded.verdict.scores())
+        });
+        let expected: u32 = recorded
+            .map(|s| s.a.points(hall.league.policy()) + s.b.points(hall.league.policy()))
+            .sum();
+        prop_assert_eq!(points, u64::from(expected));
+    }
+}
