@@ -1,0 +1,121 @@
+//! The shapes in which documents write the same messages, recognised by their form.
+
+mod read;
+mod write;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+pub use read::{decode_error, decode_request, decode_result};
+pub use write::{encode_error, encode_request, encode_result};
+
+use crate::envelope::{Envelope, ReplyEnvelope};
+use crate::json::Json;
+use crate::message::Message;
+use crate::value::{Emit, FromField, Wrong};
+
+/// A shape and vocabulary of the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Dialect {
+    /// Envelope and message side by side, a method of its own for each message (document 000).
+    Flat,
+    /// As flat, with the message type as method (document 003).
+    Typed,
+    /// As flat, with the names of the product requirements (document 002).
+    V21,
+    /// Envelope and payload apart, always the same method (document 001).
+    Enveloped,
+}
+
+/// A message with its envelope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Letter {
+    /// What it says about itself.
+    pub envelope: Envelope,
+    /// What it says.
+    pub message: Message,
+}
+
+/// A message that answers one of ours on the connection that we opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// What it says about itself.
+    pub envelope: ReplyEnvelope,
+    /// What it says.
+    pub message: Message,
+}
+
+/// A request that was read, and the shape in which it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decoded {
+    /// The shape.
+    pub dialect: Dialect,
+    /// The message.
+    pub letter: Letter,
+}
+
+impl Dialect {
+    /// Every dialect.
+    pub const ALL: [Self; 4] = [Self::Flat, Self::Typed, Self::V21, Self::Enveloped];
+
+    /// The name that agents and people write.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Flat => "flat",
+            Self::Typed => "typed",
+            Self::V21 => "v21",
+            Self::Enveloped => "enveloped",
+        }
+    }
+
+    /// Whether envelope and payload are apart.
+    pub(crate) const fn has_envelope(self) -> bool {
+        match self {
+            Self::Enveloped => true,
+            Self::Flat | Self::Typed | Self::V21 => false,
+        }
+    }
+
+    /// Whether its document puts sender, time and conversation into answers.
+    const fn answers_whole(self) -> bool {
+        match self {
+            Self::Flat | Self::V21 | Self::Enveloped => true,
+            Self::Typed => false,
+        }
+    }
+}
+
+/// A name that is no dialect's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected flat, typed, v21 or enveloped, got {0:?}")]
+pub struct UnknownDialect(String);
+
+impl FromStr for Dialect {
+    type Err = UnknownDialect;
+
+    fn from_str(text: &str) -> Result<Self, UnknownDialect> {
+        let found = Self::ALL.into_iter().find(|dialect| dialect.name() == text);
+        found.ok_or_else(|| UnknownDialect(text.chars().take(80).collect()))
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl<'a> FromField<'a> for Dialect {
+    const EXPECTED: &'static str = "flat, typed, v21 or enveloped";
+
+    fn from_field(raw: Json<'a>) -> Result<Self, Wrong> {
+        <Cow<'a, str>>::from_field(raw)?.parse().map_err(|_| Wrong::PLAIN)
+    }
+}
+
+impl Emit for Dialect {
+    fn emit(&self, out: &mut Vec<u8>) {
+        self.name().emit(out);
+    }
+}

@@ -1,0 +1,169 @@
+//! Reading messages: the form of a request tells its dialect.
+
+use std::borrow::Cow;
+
+use super::{Decoded, Dialect, Letter, Reply};
+use crate::code::Code;
+use crate::decode::{DecodeError, render, render_text};
+use crate::envelope::{Envelope, ReplyEnvelope, read_type};
+use crate::fields::Fields;
+use crate::frame::Request;
+use crate::json::Json;
+use crate::message::{Body, ErrorReport, HANDLE, Message, MessageType, Meta};
+
+/// Reads the message in a request, in whatever dialect it came.
+///
+/// # Errors
+/// What is wrong with it, where, and what to change.
+pub fn decode_request(request: &Request<'_>) -> Result<Decoded, DecodeError> {
+    let params = object(request)?;
+    let enveloped = params.has("envelope");
+    if request.id.is_none() {
+        return Err(DecodeError { code: Code::InvalidRequest, ..DecodeError::missing("id", ID) });
+    }
+    if request.method == HANDLE {
+        let fields = apart("params", &params, false)?;
+        let letter = read(&fields, None)?;
+        require_context(&fields, letter.message.kind())?;
+        return Ok(Decoded { dialect: Dialect::Enveloped, letter });
+    }
+    let known = MessageType::by_method(&request.method).filter(|_| !enveloped);
+    let Some((kind, is_type)) = known else {
+        let expected = if enveloped { HANDLE } else { "a method of league.v2" };
+        let got = render_text(&request.method);
+        return Err(DecodeError::wrong(Code::MethodNotFound, "method", expected, got));
+    };
+    let dialect = if is_type { Dialect::Typed } else { flat_dialect(&params, kind)? };
+    Ok(Decoded { dialect, letter: read(&params, Some(kind))? })
+}
+
+/// Reads the answer to a request that was sent in `dialect`; its type must be one of `expected`.
+///
+/// # Errors
+/// What is wrong with it, where, and what to change.
+pub fn decode_result(
+    dialect: Dialect,
+    expected: &[MessageType],
+    result: Json<'_>,
+) -> Result<Reply, DecodeError> {
+    let fields =
+        reply_fields("result", dialect.has_envelope(), result).map_err(DecodeError::for_receipt)?;
+    let kind = read_type(&fields, expected).map_err(|error| {
+        let has_protocol = !matches!(fields.optional::<Cow<'_, str>>("protocol"), Ok(None));
+        if has_protocol { error } else { error.for_receipt() }
+    })?;
+    if !expected.contains(&kind) {
+        let names: Vec<_> = expected.iter().map(|kind| kind.name(dialect)).collect();
+        let error = fields.wrong(Code::E003, "message_type", names.join(" or "));
+        return Err(if kind == MessageType::Ack { error.for_receipt() } else { error });
+    }
+    let envelope = ReplyEnvelope::read(&fields, kind, dialect.answers_whole())?;
+    Ok(Reply { envelope, message: Message::read(kind, &fields)? })
+}
+
+/// Reads the data of a JSON-RPC error: a LEAGUE_ERROR or GAME_ERROR in any dialect, of which only
+/// the code must be there.
+///
+/// # Errors
+/// If it is something else.
+pub fn decode_error(data: Json<'_>) -> Result<ErrorReport, DecodeError> {
+    let outer = Fields::read("error.data", data)?;
+    let fields =
+        if outer.has("envelope") { reply_fields("error.data", true, data)? } else { outer };
+    ErrorReport::read(&fields)
+}
+
+const ID: &str = "a request id, since every league message is answered";
+
+fn object<'a>(request: &Request<'a>) -> Result<Fields<'a>, DecodeError> {
+    let invalid = |got: String| DecodeError::wrong(Code::InvalidParams, "params", "an object", got);
+    let params = request.params.ok_or_else(|| invalid("nothing".into()))?;
+    if !params.get().starts_with('{') {
+        return Err(invalid(render("params", params)));
+    }
+    match request.parts() {
+        Some(parts) => Fields::of_parts("params", parts),
+        None => Fields::read("params", params),
+    }
+}
+
+/// Envelope and payload of an object that has both.
+fn apart<'a>(at: &'static str, outer: &Fields<'a>, loose: bool) -> Result<Fields<'a>, DecodeError> {
+    let (envelope_at, payload_at) = match at {
+        "params" => ("params.envelope", "params.payload"),
+        "result" => ("result.envelope", "result.payload"),
+        _ => ("error.data.envelope", "error.data.payload"),
+    };
+    let part = |name: &str, at| {
+        let found = outer.raw(name)?.ok_or_else(|| outer.missing(name, "an object"))?;
+        outer.inner(at, found.1)
+    };
+    let envelope = part("envelope", envelope_at)?;
+    Ok(part("payload", payload_at)?.with_envelope(envelope, loose))
+}
+
+fn reply_fields<'a>(
+    at: &'static str,
+    has_envelope: bool,
+    raw: Json<'a>,
+) -> Result<Fields<'a>, DecodeError> {
+    let outer = Fields::read(at, raw)?;
+    if has_envelope { apart(at, &outer, true) } else { Ok(outer) }
+}
+
+fn read(fields: &Fields<'_>, called: Option<MessageType>) -> Result<Letter, DecodeError> {
+    let kind = read_type(fields, called.as_slice())?;
+    if let Some(called) = called.filter(|called| *called != kind) {
+        let name = called.name(Dialect::Flat);
+        let expected = format!("{name:?}, which the method calls");
+        return Err(fields.wrong(Code::E003, "message_type", expected));
+    }
+    let envelope = Envelope::read(fields, kind)?;
+    Ok(Letter { envelope, message: Message::read(kind, fields)? })
+}
+
+/// Which vocabulary a message without an envelope of its own uses: document 002's where it shows.
+fn flat_dialect(params: &Fields<'_>, kind: MessageType) -> Result<Dialect, DecodeError> {
+    let Some(meta) = kind.meta_field() else {
+        let name = params.optional::<Cow<'_, str>>("message_type")?;
+        let own = name.is_some_and(|name| kind.is_v21_name(&name));
+        return Ok(if own { Dialect::V21 } else { Dialect::Flat });
+    };
+    let told = params.optional_object(meta, |meta| {
+        let named = meta.optional::<Dialect>("dialect")?;
+        Ok(match named {
+            Some(named) if !named.has_envelope() => named,
+            Some(_) | None if Meta::is_v21(meta) => Dialect::V21,
+            Some(_) | None => Dialect::Flat,
+        })
+    })?;
+    Ok(told.unwrap_or(Dialect::Flat))
+}
+
+/// Document 001: contextual fields are required where they are relevant.
+fn require_context(fields: &Fields<'_>, kind: MessageType) -> Result<(), DecodeError> {
+    use MessageType as Type;
+    let names: &[&str] = match kind {
+        Type::RefereeRegisterRequest | Type::LeagueRegisterRequest => &[],
+        Type::Ping | Type::Pong | Type::Ack | Type::LeagueError => &[],
+        Type::RoundAnnouncement | Type::RoundCompleted => &["league_id", "round_id"],
+        Type::StartMatch | Type::GameInvitation | Type::ChooseParityCall => MATCH_AND_GAME,
+        Type::GameMoveCall | Type::GameOver | Type::MatchResultReport => MATCH_AND_GAME,
+        Type::StartMatchAck | Type::MatchProgress | Type::MatchProgressAck => MATCH,
+        Type::GameJoinAck | Type::ChooseParityResponse | Type::GameMoveResponse => MATCH,
+        Type::GameOverAck | Type::MatchResultAck | Type::GameError => MATCH,
+        Type::RefereeRegisterResponse | Type::LeagueRegisterResponse => &["league_id"],
+        Type::StartLeague | Type::GetAssignedMatches | Type::AssignedMatches => &["league_id"],
+        Type::LeagueStandingsUpdate | Type::LeagueCompleted => &["league_id"],
+        Type::LeagueQuery | Type::LeagueQueryResponse | Type::SuspensionNotice => &["league_id"],
+    };
+    for name in names {
+        if fields.raw(name)?.is_none() {
+            return Err(fields.missing(name, "the field, which this message needs"));
+        }
+    }
+    Ok(())
+}
+
+const MATCH: &[&str] = &["league_id", "match_id"];
+const MATCH_AND_GAME: &[&str] = &["league_id", "match_id", "game_type"];

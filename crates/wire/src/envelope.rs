@@ -1,0 +1,148 @@
+//! What every message says about itself: protocol, type, sender, time, conversation, token.
+
+use std::borrow::Cow;
+
+use league_core::id::{ConversationId, LeagueId};
+use league_core::time::Timestamp;
+
+use crate::code::Code;
+use crate::decode::DecodeError;
+use crate::fields::Fields;
+use crate::json::Json;
+use crate::message::MessageType;
+use crate::sender::Sender;
+use crate::token::AuthToken;
+use crate::value::FromField;
+use crate::write::Object;
+
+/// The protocol's name.
+pub const PROTOCOL: &str = "league.v2";
+
+/// The envelope of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Envelope {
+    /// Who sent it.
+    pub sender: Sender,
+    /// When it was made, by the sender's clock.
+    pub timestamp: Timestamp,
+    /// The exchange it belongs to.
+    pub conversation: ConversationId,
+    /// What the sender shows to prove who it is.
+    pub token: Option<AuthToken>,
+    /// The league it is about.
+    pub league_id: Option<LeagueId>,
+}
+
+/// The envelope of an answer on a connection that the reader opened: the documents differ in what
+/// they put into one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReplyEnvelope {
+    /// Who sent it.
+    pub sender: Option<Sender>,
+    /// When it was made, by the sender's clock.
+    pub timestamp: Option<Timestamp>,
+    /// The exchange it belongs to.
+    pub conversation: Option<ConversationId>,
+    /// What the sender shows to prove who it is.
+    pub token: Option<AuthToken>,
+    /// The league it is about.
+    pub league_id: Option<LeagueId>,
+}
+
+impl Envelope {
+    /// Reads the envelope of a message of type `kind`.
+    pub(crate) fn read(f: &Fields<'_>, kind: MessageType) -> Result<Self, DecodeError> {
+        Ok(Self {
+            sender: f.required("sender")?,
+            timestamp: f.required("timestamp")?,
+            conversation: f.required("conversation_id")?,
+            token: token(f, kind)?,
+            league_id: f.optional("league_id")?,
+        })
+    }
+}
+
+impl ReplyEnvelope {
+    /// Reads the envelope of an answer of type `kind`; `whole` says whether the document puts
+    /// sender, time and conversation into one.
+    pub(crate) fn read(
+        f: &Fields<'_>,
+        kind: MessageType,
+        whole: bool,
+    ) -> Result<Self, DecodeError> {
+        if whole {
+            return Envelope::read(f, kind).map(Self::from);
+        }
+        Ok(Self {
+            sender: f.optional("sender")?,
+            timestamp: f.optional("timestamp")?,
+            conversation: f.optional("conversation_id")?,
+            token: token(f, kind)?,
+            league_id: f.optional("league_id")?,
+        })
+    }
+}
+
+impl From<Envelope> for ReplyEnvelope {
+    fn from(envelope: Envelope) -> Self {
+        Self {
+            sender: Some(envelope.sender),
+            timestamp: Some(envelope.timestamp),
+            conversation: Some(envelope.conversation),
+            token: envelope.token,
+            league_id: envelope.league_id,
+        }
+    }
+}
+
+/// The sender's token. An empty one is none; in the answer to a registration the field holds the
+/// receiver's new token, which is the message's business.
+fn token(f: &Fields<'_>, kind: MessageType) -> Result<Option<AuthToken>, DecodeError> {
+    if kind.grants_token() {
+        return Ok(None);
+    }
+    let token = f.optional::<AuthToken>("auth_token")?;
+    Ok(token.filter(|token| !token.reveal().is_empty()))
+}
+
+/// Checks the protocol and tells the message's type, which is most often one of `likely`.
+pub(crate) fn read_type(
+    f: &Fields<'_>,
+    likely: &[MessageType],
+) -> Result<MessageType, DecodeError> {
+    let protocol: Cow<'_, str> = f.required("protocol")?;
+    if protocol != PROTOCOL {
+        return Err(f.wrong(Code::E018, "protocol", format!("{PROTOCOL:?}")));
+    }
+    let name: Cow<'_, str> = f.required("message_type")?;
+    let known = likely.iter().copied().find(|kind| kind.is_called(&name));
+    match known.or_else(|| MessageType::find(&name)) {
+        Some(kind) => Ok(kind),
+        None => Err(f.wrong(Code::E003, "message_type", MessageType::EXPECTED.into())),
+    }
+}
+
+/// Writes the envelope of a message; `asks` says whether it is a request.
+pub(crate) fn write(envelope: &Envelope, kind: MessageType, asks: bool, o: &mut Object<'_>) {
+    o.field("protocol", PROTOCOL);
+    o.field("message_type", kind.name(o.dialect()));
+    o.field("sender", &envelope.sender);
+    o.field("timestamp", &envelope.timestamp);
+    o.field("conversation_id", &envelope.conversation);
+    match &envelope.token {
+        _ if kind.grants_token() => {}
+        Some(token) => o.field("auth_token", token),
+        None if asks && !o.dialect().has_envelope() => o.field("auth_token", ""),
+        None => {}
+    }
+    o.optional("league_id", envelope.league_id.as_ref());
+}
+
+impl<'a> FromField<'a> for MessageType {
+    const EXPECTED: &'static str = "a message type of league.v2 such as \"GAME_INVITATION\"";
+
+    fn from_field(raw: Json<'a>) -> Result<Self, crate::value::Wrong> {
+        let text = <Cow<'a, str>>::from_field(raw)?;
+        Self::find(&text).ok_or(crate::value::Wrong::PLAIN)
+    }
+}

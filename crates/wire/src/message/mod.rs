@@ -1,0 +1,286 @@
+//! Every message in its canonical form: one struct, one reader, one writer each.
+
+mod choice;
+mod error;
+mod history;
+mod invitation;
+mod notice;
+mod over;
+mod query;
+mod registration;
+mod report;
+mod round;
+mod standings;
+mod start;
+
+pub use choice::{MoveCall, MoveResponse, ParityCall, ParityResponse};
+pub use error::{ErrorCode, ErrorReport, Retry};
+pub use history::PastGame;
+pub use invitation::{GameInvitation, GameJoinAck};
+pub use notice::{Ack, Ping, Pong, SuspensionNotice};
+pub use over::{GameOver, GameOverAck, PlayerLine};
+pub use query::{LeagueQuery, LeagueQueryResponse};
+pub use registration::{
+    Meta, PlayerRegistration, RefereeRegistration, RegisterResponse, Registrant,
+};
+pub use report::{MatchResultAck, MatchResultReport, ReportedPlayer};
+pub use round::{AnnouncedMatch, Champion, LeagueCompleted, RoundAnnouncement, RoundCompleted};
+pub use standings::{StandingRow, StandingsUpdate};
+pub use start::{
+    AssignedMatches, AssignedPlayer, GetAssignedMatches, MatchProgress, MatchProgressAck,
+    StartLeague, StartMatch, StartMatchAck,
+};
+
+use league_core::id::{PlayerId, RefereeId};
+
+use crate::decode::DecodeError;
+use crate::dialect::Dialect;
+use crate::fields::Fields;
+use crate::write::Object;
+
+/// How a message's own fields are read and written, in every shape.
+pub(crate) trait Body: Sized {
+    /// Reads the fields.
+    fn read(f: &Fields<'_>) -> Result<Self, DecodeError>;
+    /// Describes the fields to the writer.
+    fn write(&self, o: &mut Object<'_>);
+}
+
+macro_rules! messages {
+    ($(
+        $(#[$doc:meta])*
+        $variant:ident($body:ty), $name:literal $(/ $v21:literal)?, $method:literal;
+    )*) => {
+        /// A message of the protocol.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum Message {
+            $($(#[$doc])* $variant($body),)*
+        }
+
+        /// The type of a message.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum MessageType {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Message {
+            /// The message's type.
+            pub const fn kind(&self) -> MessageType {
+                match self {
+                    $(Self::$variant(_) => MessageType::$variant,)*
+                }
+            }
+
+            pub(crate) fn read(kind: MessageType, f: &Fields<'_>) -> Result<Self, DecodeError> {
+                match kind {
+                    $(MessageType::$variant => <$body>::read(f).map(Self::$variant),)*
+                }
+            }
+
+            pub(crate) fn write(&self, o: &mut Object<'_>) {
+                match self {
+                    $(Self::$variant(body) => body.write(o),)*
+                }
+            }
+        }
+
+        impl MessageType {
+            /// Every type.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The name in documents 000, 001 and 003.
+            const fn plain_name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            /// The name in document 002, where it has one of its own.
+            const fn v21_name(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$variant => messages!(@v21 $($v21)?),)*
+                }
+            }
+
+            const fn flat_method(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $method,)*
+                }
+            }
+        }
+    };
+    (@v21) => { None };
+    (@v21 $name:literal) => { Some($name) };
+}
+
+messages! {
+    /// A referee wants to join a league.
+    RefereeRegisterRequest(RefereeRegistration), "REFEREE_REGISTER_REQUEST", "register_referee";
+    /// The answer to a referee's registration.
+    RefereeRegisterResponse(RegisterResponse<RefereeId>),
+        "REFEREE_REGISTER_RESPONSE", "referee_register_response";
+    /// A player wants to join a league.
+    LeagueRegisterRequest(PlayerRegistration), "LEAGUE_REGISTER_REQUEST", "register_player";
+    /// The answer to a player's registration.
+    LeagueRegisterResponse(RegisterResponse<PlayerId>),
+        "LEAGUE_REGISTER_RESPONSE", "league_register_response";
+    /// The administrator starts a league.
+    StartLeague(StartLeague), "START_LEAGUE", "start_league";
+    /// A round and its matches.
+    RoundAnnouncement(RoundAnnouncement), "ROUND_ANNOUNCEMENT", "notify_round";
+    /// Every result of a round is recorded.
+    RoundCompleted(RoundCompleted), "ROUND_COMPLETED", "notify_round_completed";
+    /// A referee is given a match.
+    StartMatch(StartMatch), "START_MATCH", "start_match";
+    /// The referee has taken the match, or not.
+    StartMatchAck(StartMatchAck), "START_MATCH_ACK", "start_match_ack";
+    /// A referee is at work on its match.
+    MatchProgress(MatchProgress), "MATCH_PROGRESS", "match_progress";
+    /// The match stays with the referee, or not.
+    MatchProgressAck(MatchProgressAck), "MATCH_PROGRESS_ACK", "match_progress_ack";
+    /// A referee asks for its matches.
+    GetAssignedMatches(GetAssignedMatches), "GET_ASSIGNED_MATCHES", "get_assigned_matches";
+    /// The matches assigned to a referee.
+    AssignedMatches(AssignedMatches), "ASSIGNED_MATCHES", "assigned_matches";
+    /// A player is invited to a match.
+    GameInvitation(GameInvitation), "GAME_INVITATION", "handle_game_invitation";
+    /// The player takes part, or not.
+    GameJoinAck(GameJoinAck), "GAME_JOIN_ACK", "game_join_ack";
+    /// A player is asked for even or odd.
+    ChooseParityCall(ParityCall), "CHOOSE_PARITY_CALL" / "CHOOSE_PARITY", "choose_parity";
+    /// The player's choice.
+    ChooseParityResponse(ParityResponse),
+        "CHOOSE_PARITY_RESPONSE" / "PARITY_CHOICE", "choose_parity_response";
+    /// A player is asked for a move in another game.
+    GameMoveCall(MoveCall), "GAME_MOVE_CALL", "game_move_call";
+    /// The player's move.
+    GameMoveResponse(MoveResponse), "GAME_MOVE_RESPONSE", "game_move_response";
+    /// How a match ended, for its players.
+    GameOver(GameOver), "GAME_OVER", "notify_match_result";
+    /// The player knows how the match ended.
+    GameOverAck(GameOverAck), "GAME_OVER_ACK", "game_over_ack";
+    /// How a match ended, for the manager.
+    MatchResultReport(MatchResultReport), "MATCH_RESULT_REPORT", "report_match_result";
+    /// The result is recorded.
+    MatchResultAck(MatchResultAck), "MATCH_RESULT_ACK", "match_result_ack";
+    /// The standings as they are.
+    LeagueStandingsUpdate(StandingsUpdate),
+        "LEAGUE_STANDINGS_UPDATE" / "STANDINGS_UPDATE", "update_standings";
+    /// The league is over.
+    LeagueCompleted(LeagueCompleted), "LEAGUE_COMPLETED", "notify_league_completed";
+    /// A question about the league.
+    LeagueQuery(LeagueQuery), "LEAGUE_QUERY", "league_query";
+    /// The answer to a question.
+    LeagueQueryResponse(LeagueQueryResponse), "LEAGUE_QUERY_RESPONSE", "league_query_response";
+    /// The agent plays no matches until it recovers.
+    SuspensionNotice(SuspensionNotice), "SUSPENSION_NOTICE", "notify_suspension";
+    /// Are you there?
+    Ping(Ping), "PING", "ping";
+    /// I am.
+    Pong(Pong), "PONG", "pong";
+    /// Heard; the answer to notifications.
+    Ack(Ack), "ACK", "ack";
+    /// Something is wrong with a message or an agent.
+    LeagueError(ErrorReport), "LEAGUE_ERROR", "league_error";
+    /// Something is wrong in a match.
+    GameError(ErrorReport), "GAME_ERROR", "notify_game_error";
+}
+
+impl Message {
+    /// The report inside LEAGUE_ERROR and GAME_ERROR.
+    pub(crate) const fn error(&self) -> Option<&ErrorReport> {
+        if let Self::LeagueError(report) | Self::GameError(report) = self {
+            Some(report)
+        } else {
+            None
+        }
+    }
+}
+
+impl MessageType {
+    /// The name in `dialect`.
+    pub const fn name(self, dialect: Dialect) -> &'static str {
+        match (dialect, self.v21_name()) {
+            (Dialect::V21, Some(name)) => name,
+            (Dialect::V21 | Dialect::Flat | Dialect::Typed | Dialect::Enveloped, _) => {
+                self.plain_name()
+            }
+        }
+    }
+
+    /// The method under which `dialect` sends it.
+    pub const fn method(self, dialect: Dialect) -> &'static str {
+        match dialect {
+            Dialect::Flat | Dialect::V21 => self.flat_method(),
+            Dialect::Typed => self.plain_name(),
+            Dialect::Enveloped => HANDLE,
+        }
+    }
+
+    /// The type that any document calls `name`.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.is_called(name))
+    }
+
+    /// The type that is called by `method` where each message has a method of its own, and whether
+    /// the method is the type itself.
+    pub(crate) fn by_method(method: &str) -> Option<(Self, bool)> {
+        let flat = Self::ALL.iter().find(|kind| kind.flat_method() == method);
+        if let Some(kind) = flat {
+            return Some((*kind, false));
+        }
+        if method.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            return Self::find(method).map(|kind| (kind, true));
+        }
+        Self::find(&method.to_ascii_uppercase()).map(|kind| (kind, false))
+    }
+
+    pub(crate) fn is_called(self, name: &str) -> bool {
+        self.plain_name() == name || self.v21_name() == Some(name)
+    }
+
+    /// Whether document 002 has a name of its own for it, and this is it.
+    pub(crate) fn is_v21_name(self, name: &str) -> bool {
+        self.v21_name() == Some(name)
+    }
+
+    /// The object in which a registration describes the agent; other messages have none.
+    pub(crate) fn meta_field(self) -> Option<&'static str> {
+        let player = (self == Self::LeagueRegisterRequest).then_some(registration::PLAYER_META);
+        player.or_else(|| {
+            (self == Self::RefereeRegisterRequest).then_some(registration::REFEREE_META)
+        })
+    }
+
+    /// Whether its `auth_token` is a new token for the receiver.
+    pub(crate) const fn grants_token(self) -> bool {
+        matches!(self, Self::RefereeRegisterResponse | Self::LeagueRegisterResponse)
+    }
+
+    /// The types that answer it; none if any answer will do.
+    pub const fn answers(self) -> &'static [Self] {
+        match self {
+            Self::RefereeRegisterRequest => &[Self::RefereeRegisterResponse],
+            Self::LeagueRegisterRequest => &[Self::LeagueRegisterResponse],
+            Self::StartMatch => &[Self::StartMatchAck],
+            Self::MatchProgress => &[Self::MatchProgressAck],
+            Self::GetAssignedMatches => &[Self::AssignedMatches],
+            Self::GameInvitation => &[Self::GameJoinAck],
+            Self::ChooseParityCall => &[Self::ChooseParityResponse],
+            Self::GameMoveCall => &[Self::GameMoveResponse],
+            Self::MatchResultReport => &[Self::MatchResultAck],
+            Self::LeagueQuery => &[Self::LeagueQueryResponse],
+            Self::RefereeRegisterResponse | Self::LeagueRegisterResponse | Self::StartLeague => &[],
+            Self::RoundAnnouncement | Self::RoundCompleted | Self::LeagueCompleted => &[],
+            Self::LeagueStandingsUpdate | Self::SuspensionNotice => &[],
+            Self::StartMatchAck | Self::MatchProgressAck | Self::AssignedMatches => &[],
+            Self::GameJoinAck | Self::ChooseParityResponse | Self::GameMoveResponse => &[],
+            Self::GameOverAck | Self::MatchResultAck | Self::LeagueQueryResponse => &[],
+            Self::GameOver | Self::Ping => &[],
+            Self::Pong | Self::Ack | Self::LeagueError | Self::GameError => &[],
+        }
+    }
+}
+
+/// The one method of the dialect that has an envelope.
+pub(crate) const HANDLE: &str = "league.handle";
