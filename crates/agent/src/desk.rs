@@ -1,0 +1,141 @@
+//! Answering protocol messages: frame in, letter to whoever is responsible, frame out.
+
+use std::future::Future;
+use std::net::SocketAddr;
+
+use league_core::id::{ConversationId, LeagueId};
+use league_wire::dialect::{decode_request, encode_error, encode_result};
+use league_wire::frame::{FrameError, Request, parse, write_batch};
+use league_wire::message::{ErrorCode, ErrorReport};
+use league_wire::{
+    AuthToken, Code, DecodeError, Dialect, Envelope, Incoming, Letter, Message, MessageType, Sender,
+};
+
+use crate::ambient;
+use crate::endpoint::Answer;
+use crate::exchange::new_conversation;
+
+/// Who reads the letters that arrive at an endpoint.
+pub trait Desk: Send + Sync + 'static {
+    /// Answers one letter. An error is a LEAGUE_ERROR or GAME_ERROR for the caller.
+    fn receive(
+        &self,
+        letter: Letter,
+        dialect: Dialect,
+        peer: SocketAddr,
+    ) -> impl Future<Output = Result<Signed, Box<ErrorReport>>> + Send;
+
+    /// Who signs the answers.
+    fn sender(&self) -> Sender;
+
+    /// An error as this desk tells it.
+    fn error(&self, report: ErrorReport) -> Message;
+}
+
+/// An answer and what proves that it is ours, where the receiver wants to know.
+#[derive(Debug, Clone)]
+pub struct Signed {
+    /// The answer.
+    pub message: Message,
+    /// The proof in its envelope.
+    pub token: Option<AuthToken>,
+    /// The league in its envelope; that of the letter if there is none.
+    pub league: Option<LeagueId>,
+}
+
+impl From<Message> for Signed {
+    fn from(message: Message) -> Self {
+        Self { message, token: None, league: None }
+    }
+}
+
+/// Answers the body of a call with the desk's letters.
+pub async fn answer<D: Desk>(desk: &D, body: &[u8], peer: SocketAddr) -> Answer {
+    match parse(body) {
+        Incoming::Single(request) => {
+            let (status, body) = answer_one(desk, request, peer).await;
+            Answer::json_with_status(status, body)
+        }
+        Incoming::Batch(requests) => {
+            let mut answers = Vec::with_capacity(requests.len());
+            for request in requests {
+                answers.push(answer_one(desk, request, peer).await.1);
+            }
+            Answer::json(write_batch(&answers))
+        }
+    }
+}
+
+async fn answer_one<D: Desk>(
+    desk: &D,
+    request: Result<Request<'_>, FrameError>,
+    peer: SocketAddr,
+) -> (u16, Vec<u8>) {
+    let request = match request {
+        Ok(request) => request,
+        Err(error) => return (error.code.row().http, error.answer()),
+    };
+    let decoded = match decode_request(&request) {
+        Ok(decoded) => decoded,
+        Err(error) => return refuse_unreadable(desk, &request, &error),
+    };
+    let conversation = decoded.letter.envelope.conversation.clone();
+    let league_id = decoded.letter.envelope.league_id.clone();
+    let dialect = decoded.dialect;
+    let outcome = desk.receive(decoded.letter, dialect, peer).await;
+    let envelope = Envelope { league_id, ..envelope(desk, conversation) };
+    match outcome {
+        Ok(Signed { message, token, league }) => {
+            let id = request.id.expect("a request without id is not decoded");
+            let league_id = league.or(envelope.league_id);
+            let envelope = Envelope { token, league_id, ..envelope };
+            (200, encode_result(dialect, &id, &Letter { envelope, message }))
+        }
+        Err(report) => {
+            let status = http_status(&report.code);
+            let letter = Letter { envelope, message: desk.error(*report) };
+            (status, encode_error(dialect, request.id.as_ref(), &letter))
+        }
+    }
+}
+
+fn refuse_unreadable<D: Desk>(
+    desk: &D,
+    request: &Request<'_>,
+    error: &DecodeError,
+) -> (u16, Vec<u8>) {
+    let message = desk.error(ErrorReport::from(error));
+    let letter = Letter { envelope: envelope(desk, new_conversation("err")), message };
+    let answer = encode_error(spoken(&request.method), request.id.as_ref(), &letter);
+    (error.code.row().http, answer)
+}
+
+/// The dialect that a method alone gives away.
+fn spoken(method: &str) -> Dialect {
+    let speaks =
+        |dialect: &Dialect| MessageType::ALL.iter().any(|kind| kind.method(*dialect) == method);
+    [Dialect::Enveloped, Dialect::Typed].into_iter().find(speaks).unwrap_or(Dialect::Flat)
+}
+
+fn envelope<D: Desk>(desk: &D, conversation: ConversationId) -> Envelope {
+    let (sender, timestamp) = (desk.sender(), ambient::now());
+    Envelope { sender, timestamp, conversation, token: None, league_id: None }
+}
+
+fn http_status(code: &ErrorCode) -> u16 {
+    code.known().unwrap_or(Code::Internal).row().http
+}
+
+/// What a sender shows to prove who it is.
+///
+/// # Errors
+/// E011 if it shows nothing.
+pub fn shown_token(envelope: &Envelope) -> Result<&AuthToken, Box<ErrorReport>> {
+    let token = envelope.token.as_ref().filter(|token| !token.reveal().is_empty());
+    token.ok_or_else(|| refusal(Code::E011, "auth_token is missing"))
+}
+
+/// An error of the catalogue with a sentence of ours.
+pub fn refusal(code: Code, description: &str) -> Box<ErrorReport> {
+    Box::new(ErrorReport::new(code, description))
+}

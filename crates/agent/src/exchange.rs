@@ -1,0 +1,264 @@
+//! Sending protocol messages and reading the answers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use league_core::dice::Dice;
+use league_core::id::ConversationId;
+use league_core::proof::hex;
+use league_wire::dialect::{decode_error, decode_result, encode_request};
+use league_wire::frame::{FrameError, Outcome, RpcError, parse_response, write_batch};
+use league_wire::message::ErrorReport;
+use league_wire::{DecodeError, Dialect, Id, Letter, MessageType, Reply, Response};
+
+use crate::ambient::OsDice;
+use crate::caller::{CallError, Caller};
+
+/// Sends letters and reads the answers.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    caller: Caller,
+    ids: Arc<AtomicU64>,
+}
+
+/// Why a letter brought no letter back.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum AskError {
+    /// The call itself failed.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// What came back is not JSON-RPC.
+    #[error("HTTP status {status}, and the body is not a JSON-RPC response: {source}")]
+    Frame {
+        /// The HTTP status.
+        status: u16,
+        /// What is wrong with the body.
+        source: FrameError,
+    },
+    /// What came back answers something else.
+    #[error("the response's id is {got}; repeat the request's, which was {sent}")]
+    WrongId {
+        /// The id of the request.
+        sent: u64,
+        /// The id of the response, as JSON.
+        got: Box<str>,
+    },
+    /// The other side said no.
+    #[error("refused with {code}: {message}")]
+    Refused {
+        /// The JSON-RPC number.
+        code: i64,
+        /// Its sentence.
+        message: String,
+        /// The protocol's error, if it sent one.
+        report: Option<Box<ErrorReport>>,
+    },
+    /// The result is not the message that was asked for.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+}
+
+impl Exchange {
+    /// An exchange that calls with `caller`.
+    pub fn new(caller: Caller) -> Self {
+        Self { caller, ids: Arc::new(AtomicU64::new(1)) }
+    }
+
+    /// How many calls were made.
+    pub fn calls(&self) -> u64 {
+        self.caller.calls()
+    }
+
+    /// Sends `letter` and waits for one of the `expected` messages.
+    ///
+    /// # Errors
+    /// If no such message comes back in time.
+    pub async fn ask(
+        &self,
+        address: &str,
+        dialect: Dialect,
+        letter: &Letter,
+        expected: &[MessageType],
+        timeout: Duration,
+    ) -> Result<Reply, AskError> {
+        let id = self.next_id();
+        let body = encode_request(dialect, id, letter);
+        let answered = self.caller.call(address, body, timeout).await?;
+        let response = parse_response(&answered.body).map_err(|source| match answered.status {
+            BUSY => AskError::Call(CallError::Busy),
+            status => AskError::Frame { status, source },
+        })?;
+        check_id(id, &response)?;
+        match response.outcome {
+            Outcome::Result(result) => Ok(decode_result(dialect, expected, result)?),
+            Outcome::Error(error) => Err(refused(&error)),
+        }
+    }
+
+    /// Sends letters whose answers nobody reads beyond noting that they came.
+    ///
+    /// # Errors
+    /// If the call itself fails, or the other side is too busy to take it.
+    pub async fn tell(
+        &self,
+        address: &str,
+        body: impl Into<Bytes>,
+        timeout: Duration,
+    ) -> Result<(), CallError> {
+        match self.caller.call(address, body, timeout).await {
+            Ok(answered) if answered.status == BUSY => Err(CallError::Busy),
+            // Whoever says too much has heard us.
+            Ok(_) | Err(CallError::TooLarge) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn next_id(&self) -> u64 {
+        self.ids.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// One request with a fresh id.
+    pub fn encode(&self, dialect: Dialect, letter: &Letter) -> Vec<u8> {
+        encode_request(dialect, self.next_id(), letter)
+    }
+
+    /// Several requests as one body, each with a fresh id.
+    pub fn encode_batch(&self, dialect: Dialect, letters: &[Letter]) -> Vec<u8> {
+        let requests: Vec<_> = letters.iter().map(|letter| self.encode(dialect, letter)).collect();
+        write_batch(&requests)
+    }
+}
+
+/// The HTTP status of somebody who has no place for a call.
+const BUSY: u16 = 503;
+
+/// JSON-RPC: a response has its request's id; only an error may have none.
+fn check_id(sent: u64, response: &Response<'_>) -> Result<(), AskError> {
+    match (&response.id, &response.outcome) {
+        (Some(id), _) if *id == Id::from(sent) => Ok(()),
+        (None, Outcome::Error(_)) => Ok(()),
+        (got, Outcome::Result(_) | Outcome::Error(_)) => {
+            let got = got.as_ref().map_or("null", Id::as_json).into();
+            Err(AskError::WrongId { sent, got })
+        }
+    }
+}
+
+fn refused(error: &RpcError<'_>) -> AskError {
+    let report = error.data.and_then(|data| decode_error(data).ok()).map(Box::new);
+    AskError::Refused { code: error.code, message: error.message.to_string(), report }
+}
+
+/// A conversation nobody has had before: `prefix` and 32 random hex digits.
+pub fn new_conversation(prefix: &str) -> ConversationId {
+    let text = format!("{prefix}{}", random_hex());
+    text.parse().expect("a short prefix and hex digits are a conversation id")
+}
+
+/// 32 random hex digits.
+pub fn random_hex() -> String {
+    let mut bytes = [0_u8; 16];
+    OsDice.fill(&mut bytes);
+    hex(&bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use league_wire::message::{Ping, Pong};
+    use league_wire::{Envelope, Message, Sender};
+
+    use super::*;
+    use crate::ambient;
+    use crate::limits::ANSWER_BYTES_MAX;
+
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    /// Somebody who answers one call with `status` and `body`, whatever it was.
+    fn answers(status: &'static str, body: String) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}/mcp", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = String::new();
+            while !request.ends_with("}") {
+                let mut bytes = [0; 4096];
+                let read = stream.read(&mut bytes).unwrap();
+                request.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
+            }
+            let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n", body.len());
+            // Whoever has heard enough may be gone.
+            let _gone = stream.write_all(format!("{head}{body}").as_bytes());
+        });
+        address
+    }
+
+    fn ping() -> Letter {
+        let envelope = Envelope {
+            sender: Sender::LeagueManager(None),
+            timestamp: ambient::now(),
+            conversation: new_conversation("test"),
+            token: None,
+            league_id: None,
+        };
+        Letter { envelope, message: Message::Ping(Ping {}) }
+    }
+
+    fn pong(id: &str, filler: &str) -> String {
+        let letter = Letter { message: Message::Pong(Pong { state: None }), ..ping() };
+        let result = league_wire::dialect::encode_result(Dialect::Flat, &Id::from(7), &letter);
+        let text = String::from_utf8(result).unwrap();
+        let text = text.replace("\"id\":7", &format!("\"id\":{id}"));
+        text.replacen('{', &format!("{{\"filler\":\"{filler}\","), 1)
+    }
+
+    fn ask(status: &'static str, body: String) -> Result<Reply, AskError> {
+        let exchange = Exchange::new(Caller::new("test/0", PATIENCE));
+        let (address, letter) = (answers(status, body), ping());
+        let expected = [MessageType::Pong];
+        run(exchange.ask(&address, Dialect::Flat, &letter, &expected, PATIENCE))
+    }
+
+    fn tell(status: &'static str, body: String) -> Result<(), CallError> {
+        let exchange = Exchange::new(Caller::new("test/0", PATIENCE));
+        let body_sent = exchange.encode(Dialect::Flat, &ping());
+        run(exchange.tell(&answers(status, body), body_sent, PATIENCE))
+    }
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_all().build().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn an_answer_must_have_the_id_of_the_request() {
+        assert!(ask("200 OK", pong("1", "")).is_ok());
+        for id in ["2", "\"1\"", "null"] {
+            let error = ask("200 OK", pong(id, "")).unwrap_err();
+            assert!(matches!(error, AskError::WrongId { sent: 1, .. }), "{error}");
+            assert!(error.to_string().contains(id), "{error}");
+        }
+        let refused = r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"no"},"id":null}"#;
+        let error = ask("200 OK", refused.into()).unwrap_err();
+        assert!(matches!(error, AskError::Refused { code: -32700, .. }), "{error}");
+    }
+
+    #[test]
+    fn an_answer_has_a_limit_and_a_receipt_may_exceed_it() {
+        let long = "x".repeat(ANSWER_BYTES_MAX);
+        let error = ask("200 OK", pong("1", &long)).unwrap_err();
+        assert!(matches!(error, AskError::Call(CallError::TooLarge)), "{error}");
+        assert_eq!(tell("200 OK", pong("1", &long)), Ok(()));
+    }
+
+    #[test]
+    fn whoever_is_busy_has_not_taken_the_call() {
+        let error = ask("503 Service Unavailable", "later".into()).unwrap_err();
+        assert!(matches!(error, AskError::Call(CallError::Busy)), "{error}");
+        assert_eq!(tell("503 Service Unavailable", "later".into()), Err(CallError::Busy));
+    }
+}

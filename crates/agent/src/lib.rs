@@ -1,0 +1,19 @@
+//! Legs to stand on, and the front door for whoever writes a player in Rust.
+//!
+//! [`endpoint`] is being called, [`caller`] is calling; both know HTTP and nothing of the protocol.
+//! [`desk`] answers protocol messages behind an endpoint, [`exchange`] sends them and reads the
+//! answers. [`register`] is the handshake with the manager, [`player`] a whole player around a
+//! [`strategy`]. [`ambient`] is the only clock and the only entropy in the workspace, [`guard`]
+//! keeps locks usable and panics heard.
+#![warn(missing_docs)]
+
+pub mod ambient;
+pub mod caller;
+pub mod desk;
+pub mod endpoint;
+pub mod exchange;
+pub mod guard;
+pub mod limits;
+pub mod player;
+pub mod register;
+pub mod strategy;

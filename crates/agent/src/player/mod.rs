@@ -1,0 +1,279 @@
+//! A whole player around a strategy: registers, accepts invitations, chooses, proves its choices
+//! and believes nobody who cannot prove who they are.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use league_core::game;
+use league_core::id::{MatchId, PlayerId};
+use league_core::proof::{SentChoice, choice_proof, match_proof, reply_proof};
+use league_wire::message::{
+    Ack, ErrorReport, GameJoinAck, GameOverAck, ParityCall, ParityResponse, Pong,
+};
+use league_wire::{
+    AuthToken, Code, Dialect, Envelope, Letter, Message, MessageType, Parity, Sender,
+};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::ambient;
+use crate::desk::{self, Desk, Signed, refusal, shown_token};
+use crate::endpoint::{Answer, Service, serve};
+use crate::exchange::{Exchange, random_hex};
+use crate::guard::lock;
+use crate::limits::INVITATIONS_MAX;
+use crate::register::{self, Application, Enrolment, Membership, RegisterError};
+use crate::strategy::{Situation, Strategy};
+
+/// A player that is listening.
+pub struct Player {
+    enrolment: Enrolment<PlayerId>,
+    mind: Mutex<Mind>,
+}
+
+struct Mind {
+    strategy: Box<dyn Strategy>,
+    matches: u32,
+    /// What it knows of each match it was invited to.
+    known: BTreeMap<MatchId, Known>,
+}
+
+/// The latest attempt at a match that a player was invited to.
+struct Known {
+    attempt: u32,
+    /// What it answered. Repeated whenever it is asked again: somebody with several choices of the
+    /// same player to show could take the one that suits.
+    answer: Option<ParityResponse>,
+    is_over: bool,
+}
+
+impl std::fmt::Debug for Player {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Player").finish_non_exhaustive()
+    }
+}
+
+impl Player {
+    /// A player that plays by `strategy`.
+    pub fn new(strategy: Box<dyn Strategy>) -> Self {
+        let mind = Mind { strategy, matches: 0, known: BTreeMap::new() };
+        Self { enrolment: Enrolment::default(), mind: Mutex::new(mind) }
+    }
+
+    /// Listens, registers, and plays until `stop` says so.
+    ///
+    /// # Errors
+    /// If the registration fails.
+    pub async fn run(
+        self: Arc<Self>,
+        listener: TcpListener,
+        exchange: Exchange,
+        application: Application,
+        stop: watch::Receiver<bool>,
+    ) -> Result<(), RegisterError> {
+        let serving = serve(listener, self.clone(), stop);
+        let joining = register::player(&exchange, &application);
+        // It must listen before it registers: the first letter may come before the answer does.
+        let mut serving = std::pin::pin!(serving);
+        tokio::select! {
+            () = &mut serving => return Ok(()),
+            joined = joining => self.enrolment.settle(joined?),
+        };
+        serving.await;
+        Ok(())
+    }
+
+    /// Holds the player's membership as soon as it is registered; closed when the player is gone.
+    pub fn membership(&self) -> watch::Receiver<Option<Membership<PlayerId>>> {
+        self.enrolment.watch()
+    }
+
+    fn accept(
+        &self,
+        me: &Membership<PlayerId>,
+        letter: &Letter,
+        match_id: MatchId,
+        attempt: u32,
+    ) -> Result<Signed, Box<ErrorReport>> {
+        check_referee(me, &letter.envelope, match_id, attempt)?;
+        lock(&self.mind).note(match_id, attempt)?;
+        let arrival = Some(ambient::now());
+        let player_id = Some(me.id);
+        let ack = GameJoinAck { match_id, player_id, accept: true, arrival, reason: None };
+        Ok(signed(me, match_id, attempt, Message::GameJoinAck(ack)))
+    }
+
+    fn choose(
+        &self,
+        me: &Membership<PlayerId>,
+        letter: &Letter,
+        call: &ParityCall,
+    ) -> Result<Signed, Box<ErrorReport>> {
+        let match_id = call.match_id;
+        let mut mind = lock(&self.mind);
+        let Mind { strategy, matches, known } = &mut *mind;
+        let invited = known.get_mut(&match_id);
+        let invited = invited.filter(|known| call.attempt.is_none_or(|n| n <= known.attempt));
+        let Some(known) = invited else {
+            return Err(refusal(Code::G003, "this player was not invited to that match"));
+        };
+        let attempt = call.attempt.unwrap_or(known.attempt);
+        check_referee(me, &letter.envelope, match_id, attempt)?;
+        if attempt < known.attempt {
+            return Err(refusal(Code::E030, LATER_ATTEMPT));
+        }
+        let response = known.answer.get_or_insert_with(|| {
+            let parity = strategy.choose(Situation { matches_before: *matches });
+            sealed(me, match_id, attempt, parity)
+        });
+        let response = response.clone();
+        drop(mind);
+        Ok(signed(me, match_id, attempt, Message::ChooseParityResponse(response)))
+    }
+
+    fn end(&self, match_id: MatchId, attempt: u32) -> Message {
+        let mut mind = lock(&self.mind);
+        if let Some(known) = mind.known.get_mut(&match_id)
+            && known.attempt == attempt
+            && !std::mem::replace(&mut known.is_over, true)
+        {
+            mind.matches += 1;
+        }
+        Message::GameOverAck(GameOverAck { match_id, acknowledged: true })
+    }
+}
+
+impl Mind {
+    /// Notes an invitation. A later attempt replaces an earlier one, never the other way round.
+    fn note(&mut self, match_id: MatchId, attempt: u32) -> Result<(), Box<ErrorReport>> {
+        let fresh = Known { attempt, answer: None, is_over: false };
+        match self.known.entry(match_id) {
+            Entry::Occupied(known) if known.get().attempt > attempt => {
+                return Err(refusal(Code::E030, LATER_ATTEMPT));
+            }
+            Entry::Occupied(known) if known.get().attempt == attempt => return Ok(()),
+            Entry::Occupied(mut known) => drop(known.insert(fresh)),
+            Entry::Vacant(place) => drop(place.insert(fresh)),
+        }
+        // The earliest match is forgotten first, and cannot be answered anew after that.
+        let forgotten =
+            if self.known.len() > INVITATIONS_MAX { self.known.pop_first() } else { None };
+        match forgotten {
+            Some((forgotten, _)) if forgotten == match_id => {
+                Err(refusal(Code::E030, "this match is long over"))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+const LATER_ATTEMPT: &str = "this player is at a later attempt at that match";
+
+impl Desk for Player {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is not for players is refused")]
+    async fn receive(
+        &self,
+        letter: Letter,
+        _dialect: Dialect,
+        _peer: SocketAddr,
+    ) -> Result<Signed, Box<ErrorReport>> {
+        let me = self.enrolment.wait().await?;
+        match &letter.message {
+            Message::GameInvitation(invitation) => {
+                let attempt = invitation.attempt.unwrap_or(1);
+                self.accept(&me, &letter, invitation.match_id, attempt)
+            }
+            Message::ChooseParityCall(call) => self.choose(&me, &letter, call),
+            Message::GameOver(over) => {
+                let attempt = over.attempt.unwrap_or(1);
+                check_referee(&me, &letter.envelope, over.match_id, attempt)?;
+                Ok(self.end(over.match_id, attempt).into())
+            }
+            Message::GameError(_) => {
+                Ok(Message::Ack(Ack { of: Some(MessageType::GameError) }).into())
+            }
+            Message::RoundAnnouncement(_)
+            | Message::RoundCompleted(_)
+            | Message::LeagueStandingsUpdate(_)
+            | Message::LeagueCompleted(_)
+            | Message::SuspensionNotice(_)
+            | Message::LeagueError(_) => {
+                me.check_manager(&letter.envelope)?;
+                Ok(Message::Ack(Ack { of: Some(letter.message.kind()) }).into())
+            }
+            Message::Ping(_) => Ok(Message::Pong(Pong { state: None }).into()),
+            _ => Err(refusal(Code::MethodNotFound, "a player does not take this message")),
+        }
+    }
+
+    fn sender(&self) -> Sender {
+        let id = self.enrolment.id();
+        Sender::Player(id.map_or_else(|| "new".into(), |id| id.to_string().into()))
+    }
+
+    fn error(&self, report: ErrorReport) -> Message {
+        Message::GameError(report)
+    }
+}
+
+impl Service for Player {
+    async fn mcp(&self, body: Bytes, peer: SocketAddr) -> Answer {
+        desk::answer(self, &body, peer).await
+    }
+
+    fn page(&self, path: &str) -> Option<Answer> {
+        (path == "/health").then(|| Answer::json("{\"status\":\"ok\",\"agent\":\"player\"}\n"))
+    }
+}
+
+fn signed(me: &Membership<PlayerId>, match_id: MatchId, attempt: u32, message: Message) -> Signed {
+    let proof = reply_proof(&me.token, &me.league, match_id, attempt).expose();
+    Signed { token: Some(AuthToken::new(&proof)), ..message.into() }
+}
+
+/// The choice with the player's share in the draw, and the proof of both.
+fn sealed(
+    me: &Membership<PlayerId>,
+    match_id: MatchId,
+    attempt: u32,
+    parity: game::Parity,
+) -> ParityResponse {
+    let choice = if parity == game::Parity::Even { Parity::Even } else { Parity::Odd };
+    let nonce = random_hex();
+    let sent = SentChoice { step: 1, choice: choice.word(), nonce: &nonce };
+    let proof = choice_proof(&me.token, &me.league, match_id, attempt, sent);
+    ParityResponse {
+        match_id,
+        player_id: Some(me.id),
+        choice,
+        nonce: Some(nonce),
+        choice_proof: Some(proof.expose()),
+        reasoning: None,
+    }
+}
+
+/// What a referee sends must carry the manager's proof that it has this match.
+fn check_referee(
+    me: &Membership<PlayerId>,
+    envelope: &Envelope,
+    match_id: MatchId,
+    attempt: u32,
+) -> Result<(), Box<ErrorReport>> {
+    let Sender::Referee(referee) = &envelope.sender else {
+        return Err(refusal(Code::E012, "only a referee may send this"));
+    };
+    let referee = referee.parse();
+    let referee = referee.map_err(|_| refusal(Code::E012, "the sender is not a referee"))?;
+    let shown = shown_token(envelope)?;
+    let proof = match_proof(&me.token, &me.league, match_id, attempt, referee);
+    if proof.matches(shown.reveal()) {
+        return Ok(());
+    }
+    Err(refusal(Code::E012, "auth_token does not prove that the sender officiates this match"))
+}
