@@ -1,0 +1,12 @@
+//! The shells: the manager and the referee as services, and the record they keep.
+//!
+//! [`journal`] is where leagues are written down. [`manager`] and [`referee`] run core's machines
+//! and meet only over the protocol. [`runtime`] puts a whole league together; nobody knows it.
+//! [`secret`] keeps the private files, [`limits`] names every bound.
+
+pub mod journal;
+pub mod limits;
+pub mod manager;
+pub mod referee;
+pub mod runtime;
+pub mod secret;

@@ -1,0 +1,79 @@
+//! Every ceiling of the services, with its unit.
+
+use std::time::Duration;
+
+/// Longest row of a journal.
+pub const ROW_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Most rows that one append may bring.
+pub const BATCH_ROWS_MAX: usize = 4096;
+/// Most bytes that one append may bring, attachments included.
+pub const BATCH_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Longest attachment: a transcript of 256 KiB that does not compress, with the frame around it.
+pub const ATTACHMENT_BYTES_MAX: usize = 257 * 1024;
+
+/// Most rows in one page that a reader gets.
+pub const PAGE_ROWS_MAX: usize = 4096;
+/// A page ends after the row that reaches this many bytes.
+pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Appends that may wait for the journal's writer; further ones wait for a place in the queue.
+pub const WRITER_QUEUE_MAX: usize = 1024;
+/// Rows after which a transaction takes no further append.
+pub const COMMIT_ROWS_MAX: usize = 512;
+/// Bytes after which a transaction takes no further append.
+pub const COMMIT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Times that the writer gives way to appenders who are about to join a transaction.
+pub const GIVE_WAY_MAX: usize = 64;
+/// Pages of the write-ahead log after which it is folded into the database.
+pub const WAL_PAGES_MAX: i64 = 4096;
+/// Rows after which the writer stores where the latest rows are.
+pub const RECENT_ROWS_MAX: usize = 65_536;
+/// Places that are stored together.
+pub const SPAN_PLACES_MAX: usize = 1024;
+/// Leagues whose head the writer keeps in memory.
+pub const HEADS_CACHED_MAX: usize = 65_536;
+/// Connections that read the journal at the same time.
+pub const READERS_MAX: usize = 4;
+/// Milliseconds that a connection waits for a lock of the database file.
+pub const LOCK_WAIT_MS_MAX: u64 = 5_000;
+
+const _: () = assert!(ROW_BYTES_MAX <= BATCH_BYTES_MAX);
+const _: () = assert!(ATTACHMENT_BYTES_MAX <= BATCH_BYTES_MAX);
+const _: () = assert!(COMMIT_BYTES_MAX <= BATCH_BYTES_MAX);
+const _: () = assert!(COMMIT_ROWS_MAX <= BATCH_ROWS_MAX);
+
+/// Questions that may wait for a league's writer; the next one is told that the league is busy.
+pub const MAILBOX_MAX: usize = 4_096;
+/// Questions that a league's writer answers with one append.
+pub const ACTOR_BATCH_MAX: usize = 512;
+/// Bytes after which a league's writer takes no further question into an append.
+pub const ACTOR_BATCH_BYTES: usize = 16 * 1024 * 1024;
+/// How soon a league's writer looks again at something that was due and could not be done.
+pub const WAKE_INTERVAL_MIN: Duration = Duration::from_millis(1);
+/// Matches that are handed to referees in one go.
+pub const HANDOUTS_MAX: usize = 100;
+/// Rows that are read at once when a league is opened.
+pub const REPLAY_PAGE_ROWS: usize = 2_048;
+/// Notices that may wait for one agent; the oldest is dropped for the newest.
+pub const NOTICES_MAX: usize = 64;
+/// Time to deliver what waits for the agents when a manager stops.
+pub const LEAVE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Entries up to which a list in a message is whole.
+pub const LIST_WHOLE_MAX: usize = 128;
+/// Matches that one referee process runs at once.
+pub const REFEREE_MATCHES_DEFAULT: u32 = 64;
+/// Finished matches that a referee remembers, so as not to play them again.
+pub const FINISHED_MATCHES_MAX: usize = 4_096;
+/// Time that a referee which stops takes to report and to tell what is decided.
+pub const REFEREE_LEAVE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Letters that may wait for one match.
+pub const MATCH_INBOX_MAX: usize = 16;
+
+/// Bytes after which a batch of letters to one agent is sent and another begun.
+pub const LETTERS_BYTES_MAX: usize = 512 * 1024;
+/// Letters in one batch to one agent; no more are allowed by the protocol.
+pub const LETTERS_MAX: usize = 100;
+
+// Every question leads to at most three rows: what was asked, the end of a round, the next round.
+const _: () = assert!(ACTOR_BATCH_MAX * 3 < BATCH_ROWS_MAX);
+const _: () = assert!(ACTOR_BATCH_BYTES + 2 * ROW_BYTES_MAX < BATCH_BYTES_MAX);
