@@ -1,0 +1,172 @@
+//! The single writer of a league: decide, apply, append, publish, release.
+
+use std::sync::Arc;
+
+use league_agent::ambient::{self, OsDice};
+use league_core::manager::dispatch::Dispatcher;
+use league_core::manager::{Command, Event, Refusal, Reply, VoidCause};
+use league_core::time::{Deadline, Timestamp};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::{Ask, Books, Outbound, Published, Stub};
+use crate::journal::JournalError;
+use crate::limits::{ACTOR_BATCH_BYTES, ACTOR_BATCH_MAX, HANDOUTS_MAX, WAKE_INTERVAL_MIN};
+
+/// The single writer of one league.
+pub struct Actor {
+    books: Books,
+    dispatcher: Dispatcher,
+    asks: mpsc::Receiver<Ask>,
+    stub: Stub,
+    outbound: Arc<Outbound>,
+    held: Vec<Held>,
+    woken_at: Timestamp,
+}
+
+/// An answer that waits for the append.
+type Held = (oneshot::Sender<Result<Reply, Refusal>>, Result<Reply, Refusal>);
+
+impl std::fmt::Debug for Actor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Actor").field("books", &self.books).finish()
+    }
+}
+
+impl Actor {
+    /// The writer of `books`, and how to reach it.
+    pub fn new(books: Books, outbound: impl FnOnce(Stub) -> Arc<Outbound>) -> (Stub, Self) {
+        let (stub, asks) = Stub::new(&books);
+        let dispatcher = Dispatcher::for_league(books.league());
+        let outbound = outbound(stub.clone());
+        let held = Vec::with_capacity(ACTOR_BATCH_MAX);
+        let woken_at = Timestamp::default();
+        (stub.clone(), Self { books, dispatcher, asks, stub, outbound, held, woken_at })
+    }
+
+    /// Runs until `stop` says so or the books cannot be written.
+    ///
+    /// # Errors
+    /// If the journal failed: the league must be opened again from it.
+    pub async fn run(mut self, stop: watch::Receiver<bool>) -> Result<(), JournalError> {
+        let outcome = self.work(stop).await;
+        self.outbound.leave().await;
+        outcome
+    }
+
+    async fn work(&mut self, mut stop: watch::Receiver<bool>) -> Result<(), JournalError> {
+        self.outbound.resume(self.books.league());
+        self.enter_silently(Command::Wake);
+        self.settle().await?;
+        loop {
+            let now = ambient::now();
+            let deadline = self.next_deadline(now).map(|deadline| deadline.at);
+            // What is due comes first: however many ask, a lease must be able to end.
+            if deadline.is_some_and(|at| at <= now) && self.woken_at < now {
+                self.wake(now);
+            } else {
+                let wake = deadline.map(|at| at.since(now).max(WAKE_INTERVAL_MIN));
+                tokio::select! {
+                    biased;
+                    _ = stop.wait_for(|stopped| *stopped) => return Ok(()),
+                    ask = self.asks.recv() => match ask {
+                        Some(ask) => self.take(ask),
+                        None => return Ok(()),
+                    },
+                    () = sleep(wake) => {}
+                }
+            }
+            self.settle().await?;
+        }
+    }
+
+    /// Takes what else is waiting, makes all of it durable, and only then tells anybody.
+    async fn settle(&mut self) -> Result<(), JournalError> {
+        for _ in 0..ACTOR_BATCH_MAX {
+            let Ok(ask) = self.asks.try_recv() else { break };
+            self.take(ask);
+            if self.books.pending_bytes() > ACTOR_BATCH_BYTES {
+                break;
+            }
+        }
+        let events = self.books.commit().await?;
+        self.publish(&events);
+        for (answer, reply) in self.held.drain(..) {
+            // Whoever asked may have left; what was decided stands all the same.
+            drop(answer.send(reply));
+        }
+        self.release(&events);
+        Ok(())
+    }
+
+    fn take(&mut self, ask: Ask) {
+        let now = ambient::now();
+        match ask {
+            Ask::Command { command, attachment, answer } => {
+                let reply = self.books.enter(now, command, attachment, &mut OsDice);
+                self.held.push((answer, reply));
+            }
+            Ask::Renew { handout, answer } => {
+                let until = now + self.books.league().lease(handout.referee);
+                // Whoever asked may have left; the lease is renewed all the same.
+                let _gone = answer.send(self.dispatcher.renew(handout, until));
+            }
+        }
+    }
+
+    fn wake(&mut self, now: Timestamp) {
+        self.woken_at = now;
+        for overdue in self.dispatcher.overdue(now).into_iter().take(ACTOR_BATCH_MAX) {
+            let (match_id, attempt) = (overdue.match_id, overdue.attempt);
+            let cause = VoidCause::LeaseExpired;
+            self.enter_silently(Command::VoidAttempt { match_id, attempt, cause });
+        }
+        self.enter_silently(Command::Wake);
+    }
+
+    /// A command of our own, whose answer nobody waits for.
+    fn enter_silently(&mut self, command: Command) {
+        drop(self.books.enter(ambient::now(), command, None, &mut OsDice));
+    }
+
+    fn publish(&self, events: &[Event]) {
+        if events.is_empty() {
+            return;
+        }
+        let mut published = self.stub.published.write().expect("whoever reads does not panic");
+        let Published { league, head } = &mut *published;
+        for event in events {
+            league.apply(event);
+        }
+        *head = self.books.head();
+    }
+
+    fn release(&mut self, events: &[Event]) {
+        let league = self.books.league();
+        for event in events {
+            self.dispatcher.apply(league, event);
+        }
+        for effect in events.iter().flat_map(|event| league.effects(event)) {
+            self.outbound.perform(effect);
+        }
+        loop {
+            let handouts = self.dispatcher.hand_out(league, ambient::now(), HANDOUTS_MAX);
+            if handouts.is_empty() {
+                break;
+            }
+            self.outbound.hand_out(&handouts);
+        }
+    }
+
+    fn next_deadline(&self, now: Timestamp) -> Option<Deadline> {
+        let league = self.books.league().next_deadline();
+        Deadline::earlier(league, self.dispatcher.next_deadline(now))
+    }
+}
+
+/// Sleeps for `span`, or for ever.
+async fn sleep(span: Option<std::time::Duration>) {
+    match span {
+        Some(span) => tokio::time::sleep(span).await,
+        None => std::future::pending().await,
+    }
+}

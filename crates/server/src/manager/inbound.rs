@@ -1,0 +1,306 @@
+//! What arrives at the manager: who sent it, what it means, and which league it is for.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use league_agent::caller::is_callable;
+use league_agent::desk::{self, Desk, Signed, refusal, shown_token};
+use league_agent::endpoint::{Answer, Service};
+use league_core::id::{AgentId, ConversationId, LeagueId, RefereeId};
+use league_core::manager::dispatch::Handout;
+use league_core::manager::{Command, League, Profile, ProtocolVersion, Reply};
+use league_core::proof::{Keys, Token};
+use league_wire::message::{
+    ErrorReport, MatchProgress, MatchProgressAck, MatchResultAck, MatchResultReport, Meta, Pong,
+    RegisterResponse,
+};
+use league_wire::{
+    AuthToken, Code, Decision, Dialect, Envelope, JoinCode, Letter, Message, Sender,
+};
+
+use super::Stub;
+use super::evidence;
+use super::fault::{refused, report};
+
+/// The manager behind an endpoint: every league it hosts.
+pub struct Manager {
+    keys: Keys,
+    admin: Token,
+    leagues: BTreeMap<LeagueId, Stub>,
+}
+
+impl std::fmt::Debug for Manager {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Manager").field("leagues", &self.leagues.len()).finish_non_exhaustive()
+    }
+}
+
+type Answered = Result<Signed, Box<ErrorReport>>;
+
+impl Manager {
+    /// A manager of `leagues`, which obeys whoever shows the `admin` token.
+    pub const fn new(keys: Keys, admin: Token, leagues: BTreeMap<LeagueId, Stub>) -> Self {
+        Self { keys, admin, leagues }
+    }
+
+    fn league(&self, id: Option<&LeagueId>) -> Result<&Stub, Box<ErrorReport>> {
+        let found = match id {
+            Some(id) => self.leagues.get(id),
+            None if self.leagues.len() == 1 => self.leagues.values().next(),
+            None => None,
+        };
+        found.ok_or_else(|| {
+            let names: Vec<_> = self.leagues.keys().map(LeagueId::as_str).collect();
+            let text = format!("there is no such league here; there are: {}", names.join(", "));
+            refusal(Code::E014, &text)
+        })
+    }
+
+    async fn register_player(&self, caller: &Applicant<'_>, meta: Meta) -> Answered {
+        let outcome = match caller.envelope.sender {
+            Sender::Player(_) => {
+                let register = |_: &Stub, profile, host, conversation| {
+                    Ok(Command::RegisterPlayer { profile, host, conversation })
+                };
+                self.registration(caller, meta, register).await
+            }
+            Sender::Referee(_) | Sender::LeagueManager(_) | Sender::Administrator => {
+                Err(refusal(Code::E003, "sender: a player registers as `player:<id>`"))
+            }
+        };
+        let (response, league) = match outcome {
+            Ok((AgentId::Player(id), token, league)) => {
+                (RegisterResponse::Accepted { id, token }, Some(league))
+            }
+            Ok((AgentId::Referee(_), ..)) => unreachable!("a player was registered"),
+            Err(report) => (RegisterResponse::Rejected(report), None),
+        };
+        Ok(Signed { league, ..Message::LeagueRegisterResponse(response).into() })
+    }
+
+    async fn registration(
+        &self,
+        caller: &Applicant<'_>,
+        meta: Meta,
+        register: impl FnOnce(
+            &Stub,
+            Profile,
+            Arc<str>,
+            ConversationId,
+        ) -> Result<Command, Box<ErrorReport>>,
+    ) -> Result<(AgentId, AuthToken, LeagueId), Box<ErrorReport>> {
+        let stub = self.league(caller.envelope.league_id.as_ref())?;
+        let profile = profile(meta, caller.dialect)?;
+        let host = host(caller.peer);
+        let command = register(stub, profile, host, caller.envelope.conversation.clone())?;
+        match stub.ask(command, None).await {
+            Ok(Reply::Registered { agent, nonce }) => {
+                let published = stub.published();
+                let league = &published.league;
+                let form = league.policy().token_form();
+                let token = self.keys.token(form, league.id(), agent, &nonce);
+                Ok((agent, AuthToken::new(token.expose()), league.id().clone()))
+            }
+            Ok(_) => unreachable!("a registration is answered with an identifier"),
+            Err(error) => Err(report(&error)),
+        }
+    }
+
+    async fn register_referee(&self, caller: &Applicant<'_>, meta: Meta) -> Answered {
+        let capacity = meta.max_concurrent_matches.unwrap_or(1);
+        let shown = meta.join.clone();
+        let outcome = match caller.envelope.sender {
+            Sender::Referee(_) => {
+                let register = |stub: &Stub, profile, host, conversation| {
+                    let operated = self.is_operated(stub, shown.as_ref())?;
+                    Ok(Command::RegisterReferee { profile, host, conversation, capacity, operated })
+                };
+                self.registration(caller, meta, register).await
+            }
+            Sender::Player(_) | Sender::LeagueManager(_) | Sender::Administrator => {
+                Err(refusal(Code::E003, "sender: a referee registers as `referee:<id>`"))
+            }
+        };
+        let (response, league) = match outcome {
+            Ok((AgentId::Referee(id), token, league)) => {
+                (RegisterResponse::Accepted { id, token }, Some(league))
+            }
+            Ok((AgentId::Player(_), ..)) => unreachable!("a referee was registered"),
+            Err(report) => (RegisterResponse::Rejected(report), None),
+        };
+        Ok(Signed { league, ..Message::RefereeRegisterResponse(response).into() })
+    }
+
+    /// Whether a referee has shown that it is the operator's own. A wrong key is refused, so that
+    /// a mistyped one is noticed.
+    fn is_operated(&self, stub: &Stub, shown: Option<&JoinCode>) -> Result<bool, Box<ErrorReport>> {
+        let Some(shown) = shown else { return Ok(false) };
+        if self.keys.join_key(stub.published().league.id()).matches(shown.reveal()) {
+            return Ok(true);
+        }
+        Err(refusal(Code::E012, "the join key is not that of this league"))
+    }
+
+    async fn start(&self, envelope: &Envelope) -> Answered {
+        let shown = shown_token(envelope)?.reveal();
+        if envelope.sender != Sender::Administrator || !self.admin.matches(shown) {
+            return Err(refusal(Code::E012, "only the administrator starts a league"));
+        }
+        let stub = self.league(envelope.league_id.as_ref())?;
+        let outcome = stub.ask(Command::Start, None).await;
+        outcome.map_err(|error| report(&error))?;
+        Ok(acknowledgement(league_wire::MessageType::StartLeague))
+    }
+
+    async fn record(&self, envelope: &Envelope, message: MatchResultReport) -> Answered {
+        let stub = self.league(envelope.league_id.as_ref())?;
+        let referee = self.referee(stub, envelope)?;
+        let match_id = message.match_id;
+        let conversation =
+            message.match_conversation.clone().unwrap_or_else(|| envelope.conversation.clone());
+        let (command, transcript) = {
+            let published = stub.published();
+            evidence::command(&self.keys, &published.league, referee, conversation, message)?
+        };
+        let reply = stub.ask(command, transcript).await.map_err(|error| report(&error))?;
+        match reply {
+            Reply::Recorded { again } => {
+                let (duplicate, standings_updated, assignments) = (again, true, vec![]);
+                let ack = MatchResultAck { match_id, duplicate, standings_updated, assignments };
+                Ok(Message::MatchResultAck(ack).into())
+            }
+            Reply::ReportRefused(refusal) => Err(refused(&refusal)),
+            Reply::Registered { .. } | Reply::Done => {
+                unreachable!("a report is recorded or refused")
+            }
+        }
+    }
+
+    async fn progress(&self, envelope: &Envelope, message: MatchProgress) -> Answered {
+        let stub = self.league(envelope.league_id.as_ref())?;
+        let referee = self.referee(stub, envelope)?;
+        let MatchProgress { match_id, attempt, .. } = message;
+        let held = stub.renew(Handout { referee, match_id, attempt }).await;
+        let held = held.map_err(|error| report(&error))?;
+        let status = if held { Decision::Accepted } else { Decision::Rejected };
+        let lease = stub.published().league.policy().lease();
+        let lease_ms = u64::try_from(lease.as_millis()).ok();
+        let ack = MatchProgressAck { match_id, attempt, status, lease_ms, draw_seed: None };
+        Ok(Message::MatchProgressAck(ack).into())
+    }
+
+    fn referee(&self, stub: &Stub, envelope: &Envelope) -> Result<RefereeId, Box<ErrorReport>> {
+        match self.authenticate(stub, envelope)? {
+            AgentId::Referee(referee) => Ok(referee),
+            AgentId::Player(_) => Err(refusal(Code::E012, "only a referee may send this")),
+        }
+    }
+
+    /// The agent that the sender claims to be, if its token says so too.
+    fn authenticate(&self, stub: &Stub, envelope: &Envelope) -> Result<AgentId, Box<ErrorReport>> {
+        let unknown = || refusal(Code::E005, "the sender is not registered in this league");
+        let agent = envelope.sender.agent().ok_or_else(unknown)?;
+        let shown = shown_token(envelope)?.reveal();
+        let published = stub.published();
+        let nonce = nonce_of(&published.league, agent).ok_or_else(unknown)?;
+        let league = &published.league;
+        let token = self.keys.token(league.policy().token_form(), league.id(), agent, &nonce);
+        if token.matches(shown) {
+            return Ok(agent);
+        }
+        Err(refusal(Code::E012, "auth_token is not the token of the sender"))
+    }
+}
+
+impl Desk for Manager {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is not for managers is refused")]
+    async fn receive(&self, letter: Letter, dialect: Dialect, peer: SocketAddr) -> Answered {
+        let Letter { envelope, message } = letter;
+        let caller = Applicant { envelope: &envelope, dialect, peer };
+        match message {
+            Message::LeagueRegisterRequest(request) => {
+                self.register_player(&caller, request.meta).await
+            }
+            Message::RefereeRegisterRequest(request) => {
+                self.register_referee(&caller, request.meta).await
+            }
+            Message::StartLeague(_) => self.start(&envelope).await,
+            Message::MatchResultReport(report) => self.record(&envelope, report).await,
+            Message::MatchProgress(progress) => self.progress(&envelope, progress).await,
+            Message::Ping(_) => Ok(Message::Pong(Pong { state: None }).into()),
+            _ => Err(refusal(Code::MethodNotFound, "the manager does not take this message")),
+        }
+    }
+
+    fn sender(&self) -> Sender {
+        Sender::LeagueManager(None)
+    }
+
+    fn error(&self, report: ErrorReport) -> Message {
+        Message::LeagueError(report)
+    }
+}
+
+impl Service for Manager {
+    async fn mcp(&self, body: Bytes, peer: SocketAddr) -> Answer {
+        desk::answer(self, &body, peer).await
+    }
+
+    fn page(&self, path: &str) -> Option<Answer> {
+        (path == "/health")
+            .then(|| Answer::json("{\"status\":\"ok\",\"agent\":\"league_manager\"}\n"))
+    }
+}
+
+/// Who wants to register, and how it asked.
+struct Applicant<'a> {
+    envelope: &'a Envelope,
+    dialect: Dialect,
+    peer: SocketAddr,
+}
+
+/// The caller's host as it stands in an address.
+fn host(peer: SocketAddr) -> Arc<str> {
+    match peer.ip().to_canonical() {
+        IpAddr::V4(ip) => ip.to_string().into(),
+        IpAddr::V6(ip) => format!("[{ip}]").into(),
+    }
+}
+
+fn acknowledgement(of: league_wire::MessageType) -> Signed {
+    Message::Ack(league_wire::message::Ack { of: Some(of) }).into()
+}
+
+fn nonce_of(league: &League, agent: AgentId) -> Option<[u8; 32]> {
+    match agent {
+        AgentId::Player(id) => league.player(id).map(|player| player.nonce),
+        AgentId::Referee(id) => league.referee(id).map(|referee| referee.nonce),
+    }
+}
+
+fn profile(meta: Meta, dialect: Dialect) -> Result<Profile, Box<ErrorReport>> {
+    let version = meta.protocol_version.as_deref().map(str::parse);
+    let protocol_version = version.transpose().map_err(|_| {
+        let got = meta.protocol_version.as_deref().unwrap_or_default();
+        let text = format!("protocol_version: expected a version such as 2.1.0, got {got:?}");
+        refusal(Code::E018, &text)
+    })?;
+    let endpoint = meta.contact_endpoint.as_deref().unwrap_or_default();
+    // Document 002's agents name no address; the league gives them the documented one.
+    if !(endpoint.is_empty() || is_callable(endpoint)) {
+        let text = format!("contact_endpoint: expected http://host:port/mcp, got {endpoint:?}");
+        return Err(refusal(Code::E003, &text));
+    }
+    Ok(Profile {
+        display_name: meta.display_name.as_str().into(),
+        version: meta.version.as_str().into(),
+        protocol_version: protocol_version.unwrap_or(ProtocolVersion::OLDEST),
+        games: meta.game_types,
+        endpoint: endpoint.into(),
+        dialect: meta.dialect.unwrap_or(dialect).name().into(),
+        email: meta.contact_email.as_deref().map(Arc::from),
+        batch: meta.batch,
+    })
+}

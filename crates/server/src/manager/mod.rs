@@ -1,0 +1,110 @@
+//! The league manager as a service: one writer per league, and everybody else asks it.
+
+mod actor;
+mod books;
+mod courier;
+mod evidence;
+mod fault;
+mod inbound;
+mod news;
+mod outbound;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, RwLock, RwLockReadGuard};
+
+use league_core::manager::dispatch::Handout;
+use league_core::manager::{Command, League, Refusal, Reply};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::journal::Head;
+use crate::limits::MAILBOX_MAX;
+
+pub use actor::Actor;
+pub use books::{Books, OpenError};
+pub use inbound::Manager;
+pub use outbound::Outbound;
+
+/// How everybody but the writer reaches a league.
+#[derive(Debug, Clone)]
+pub struct Stub {
+    mailbox: mpsc::Sender<Ask>,
+    published: Arc<RwLock<Published>>,
+}
+
+/// What is durable, and therefore what may be shown.
+#[derive(Debug)]
+pub struct Published {
+    /// The league as the journal has it.
+    pub league: League,
+    /// The last row of the journal.
+    pub head: Head,
+}
+
+/// A question to the writer.
+enum Ask {
+    /// Something that may change the league.
+    Command {
+        command: Command,
+        /// Stored beside the event that the command leads to.
+        attachment: Option<Vec<u8>>,
+        answer: oneshot::Sender<Result<Reply, Refusal>>,
+    },
+    /// A referee shows that it is still at a match.
+    Renew { handout: Handout, answer: oneshot::Sender<bool> },
+}
+
+/// Why the writer gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AskError {
+    /// It said no.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// It has more to do than it can queue.
+    #[error("the league is busy")]
+    Busy,
+    /// It stopped before the answer was in the books.
+    #[error("the league's books cannot be written")]
+    Unavailable,
+}
+
+impl Stub {
+    fn new(books: &Books) -> (Self, mpsc::Receiver<Ask>) {
+        let (mailbox, asks) = mpsc::channel(MAILBOX_MAX);
+        let published = Published { league: books.league().clone(), head: books.head() };
+        (Self { mailbox, published: Arc::new(RwLock::new(published)) }, asks)
+    }
+
+    /// Asks the writer; the answer comes when what it says is in the books.
+    ///
+    /// # Errors
+    /// If the league refuses, is overloaded, or cannot write its books.
+    pub async fn ask(
+        &self,
+        command: Command,
+        attachment: Option<Vec<u8>>,
+    ) -> Result<Reply, AskError> {
+        let (answer, wait) = oneshot::channel();
+        self.send(Ask::Command { command, attachment, answer })?;
+        wait.await.map_err(|_| AskError::Unavailable)?.map_err(AskError::Refused)
+    }
+
+    /// Extends the time a referee may hold a match; false if it does not hold it any more.
+    async fn renew(&self, handout: Handout) -> Result<bool, AskError> {
+        let (answer, wait) = oneshot::channel();
+        self.send(Ask::Renew { handout, answer })?;
+        wait.await.map_err(|_| AskError::Unavailable)
+    }
+
+    fn send(&self, ask: Ask) -> Result<(), AskError> {
+        self.mailbox.try_send(ask).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => AskError::Busy,
+            mpsc::error::TrySendError::Closed(_) => AskError::Unavailable,
+        })
+    }
+
+    /// The durable state, for a short look.
+    pub fn published(&self) -> RwLockReadGuard<'_, Published> {
+        self.published.read().expect("whoever publishes does not panic")
+    }
+}

@@ -1,0 +1,346 @@
+//! What the manager tells: messages made from the durable league, shared parts encoded once.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use league_core::draw::Draw;
+use league_core::game::Move;
+use league_core::id::{AgentId, MatchId, PlayerId, RoundId};
+use league_core::manager::dispatch::Handout;
+use league_core::manager::{League, OpenMatch, OpenRound, PastMatch, Phase, Player};
+use league_core::proof::{Keys, match_proof, reply_proof};
+use league_core::seat::{Seat, Seats};
+use league_core::standings::Row;
+use league_core::time::Timestamp;
+use league_core::verdict::Score;
+use league_wire::message::{
+    AnnouncedMatch, AssignedPlayer, Champion, LeagueCompleted, PastGame, RoundAnnouncement,
+    RoundCompleted, StandingRow, StandingsUpdate, StartMatch,
+};
+use league_wire::{
+    AgentState, AuthToken, Dialect, DrawSeed, Fragment, Listed, Message, MoveValue, PlayerResult,
+};
+
+use crate::limits::LIST_WHOLE_MAX;
+
+/// The best so many are in every table.
+const TABLE_TOP: usize = 20;
+/// So many before and after the reader are in every table.
+const TABLE_AROUND: usize = 10;
+
+/// A table that is encoded once and cut to size for whom it would be too long.
+#[derive(Debug)]
+pub(super) struct Table {
+    rows: Vec<StandingRow>,
+    whole: Option<Fragment>,
+}
+
+impl Table {
+    /// The table as it stands.
+    pub(super) fn of(league: &League) -> Arc<Self> {
+        Self::from_rows(league, &league.table())
+    }
+
+    /// The table as it stood when the last round had ended.
+    pub(super) fn of_last_round(league: &League) -> Arc<Self> {
+        let rounds = u32::try_from(league.past().len()).unwrap_or(0);
+        if rounds == 0 {
+            return Self::of(league);
+        }
+        Self::from_rows(league, &league.table_after(RoundId::new(rounds)))
+    }
+
+    fn from_rows(league: &League, rows: &[Row]) -> Arc<Self> {
+        let state = agent_state(league);
+        let rows: Vec<_> = rows.iter().map(|row| standing(league, row, state)).collect();
+        let whole = (rows.len() <= LIST_WHOLE_MAX).then(|| StandingRow::encode_list(&rows));
+        Arc::new(Self { rows, whole })
+    }
+
+    /// How many players it lists.
+    pub(super) const fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The table for readers `around` whom it may be cut.
+    fn cut(&self, around: &[PlayerId]) -> Fragment {
+        if let Some(whole) = &self.whole {
+            return whole.clone();
+        }
+        let places = around.iter().filter_map(|id| self.place(*id));
+        let places: Vec<usize> = places.collect();
+        let near = |at: usize| places.iter().any(|place| place.abs_diff(at) <= TABLE_AROUND);
+        let rows = self.rows.iter().enumerate();
+        let kept = rows.filter(|(at, _)| *at < TABLE_TOP || near(*at)).map(|(_, row)| row.clone());
+        StandingRow::encode_list(&kept.collect::<Vec<_>>())
+    }
+
+    fn place(&self, player: PlayerId) -> Option<usize> {
+        self.rows.iter().position(|row| row.player_id == player)
+    }
+
+    fn row(&self, player: PlayerId) -> Option<Fragment> {
+        self.place(player).map(|place| self.rows[place].encode())
+    }
+}
+
+/// Something to tell every agent of a league.
+#[derive(Debug)]
+pub(super) enum Notice {
+    Round { message: RoundAnnouncement, own: Option<BTreeMap<PlayerId, AnnouncedMatch>> },
+    RoundCompleted(RoundCompleted),
+    Standings { at: Timestamp, round: Option<RoundId>, table: Arc<Table> },
+    Completed { message: LeagueCompleted, table: Arc<Table> },
+}
+
+impl Notice {
+    /// The message for one agent.
+    pub(super) fn message(&self, to: AgentId) -> Message {
+        let reader = match to {
+            AgentId::Player(player) => Some(player),
+            AgentId::Referee(_) => None,
+        };
+        let around = reader.as_slice();
+        match self {
+            Self::Round { message, own } => {
+                let mut message = message.clone();
+                if let (Some(own), Some(reader)) = (own, reader) {
+                    message.matches =
+                        Listed::Items(own.get(&reader).cloned().into_iter().collect());
+                }
+                Message::RoundAnnouncement(message)
+            }
+            Self::RoundCompleted(message) => Message::RoundCompleted(message.clone()),
+            Self::Standings { at, round, table } => {
+                Message::LeagueStandingsUpdate(StandingsUpdate {
+                    round_id: *round,
+                    last_updated: Some(*at),
+                    standings: Listed::Encoded(table.cut(around)),
+                    total_players: u32::try_from(table.rows.len()).ok(),
+                })
+            }
+            Self::Completed { message, table } => {
+                let final_standings = Listed::Encoded(table.cut(around));
+                Message::LeagueCompleted(LeagueCompleted { final_standings, ..message.clone() })
+            }
+        }
+    }
+}
+
+/// The announcement of the round that is open, if `round` is.
+pub(super) fn round(league: &League, round: RoundId) -> Option<Notice> {
+    let open = league.open_round().filter(|open| open.id == round)?;
+    let announced = |(index, scheduled): (usize, &OpenMatch)| {
+        let referee = league.referee(scheduled.referee);
+        AnnouncedMatch {
+            match_id: MatchId::from_index(round, index),
+            game_type: Some(league.charter().game.clone()),
+            players: Seats::new(scheduled.pairing.a, scheduled.pairing.b),
+            referee_id: Some(scheduled.referee),
+            referee_endpoint: referee.map(|referee| referee.profile.endpoint.to_string()),
+            scheduled_start: Some(scheduled_start(league, open, scheduled)),
+        }
+    };
+    let matches: Vec<_> = open.matches.iter().enumerate().map(announced).collect();
+    let players = u32::try_from(league.players().len()).ok();
+    let is_whole = matches.len() <= LIST_WHOLE_MAX;
+    let total_matches = u32::try_from(matches.len()).ok();
+    let own = (!is_whole).then(|| by_player(&matches));
+    let listed = if is_whole {
+        Listed::Encoded(AnnouncedMatch::encode(&matches))
+    } else {
+        Listed::Items(vec![])
+    };
+    let message = RoundAnnouncement {
+        round_id: round,
+        matches: listed,
+        byes: open.byes.clone(),
+        round_deadline: Some(open.deadline),
+        total_matches,
+        total_rounds: players.and_then(|players| league.format().rounds_total(players)),
+        more: (!is_whole).then(|| "ask with LEAGUE_QUERY GET_SCHEDULE".into()),
+    };
+    Some(Notice::Round { message, own })
+}
+
+fn by_player(matches: &[AnnouncedMatch]) -> BTreeMap<PlayerId, AnnouncedMatch> {
+    let both = matches.iter().flat_map(|m| [(m.players.a, m.clone()), (m.players.b, m.clone())]);
+    both.collect()
+}
+
+/// Later waves begin when earlier ones have had the time that a match usually takes.
+fn scheduled_start(league: &League, open: &OpenRound, scheduled: &OpenMatch) -> Timestamp {
+    let step = league.policy().invitation_timeout();
+    open.starts_at + step.saturating_mul(scheduled.wave)
+}
+
+/// The end of `round`.
+pub(super) fn round_completed(league: &League, round: RoundId, head: String) -> Option<Notice> {
+    let results = league.past().get(round.number() as usize - 1)?;
+    let count = results.matches.len();
+    let completed_matches =
+        (0..count.min(LIST_WHOLE_MAX)).map(|index| MatchId::from_index(round, index)).collect();
+    let is_over = matches!(league.phase(), Phase::Completed { .. });
+    Some(Notice::RoundCompleted(RoundCompleted {
+        round_id: round,
+        completed_matches,
+        matches_played: u32::try_from(count).unwrap_or(u32::MAX),
+        next_round_id: (!is_over).then(|| round.next()),
+        journal_head: Some(head),
+        key_fingerprint: None,
+    }))
+}
+
+/// The table as it stands.
+pub(super) fn standings(league: &League, at: Timestamp, table: &Arc<Table>) -> Notice {
+    let last = u32::try_from(league.past().len()).ok().filter(|rounds| *rounds > 0);
+    let round = league.open_round().map(|open| open.id).or_else(|| last.map(RoundId::new));
+    Notice::Standings { at, round, table: table.clone() }
+}
+
+/// The end of the league.
+pub(super) fn completed(league: &League, table: &Arc<Table>, head: String) -> Notice {
+    let matches: usize = league.past().iter().map(|round| round.matches.len()).sum();
+    let champion = table.rows.first().map(|row| Champion {
+        player_id: row.player_id,
+        display_name: row.display_name.clone(),
+        points: row.points,
+    });
+    let message = LeagueCompleted {
+        total_rounds: u32::try_from(league.past().len()).unwrap_or(u32::MAX),
+        total_matches: u32::try_from(matches).unwrap_or(u32::MAX),
+        champion,
+        final_standings: Listed::Items(vec![]),
+        journal_head: Some(head),
+        key_fingerprint: None,
+    };
+    Notice::Completed { message, table: table.clone() }
+}
+
+/// The order to play a match; `None` if it is no longer open under this attempt.
+pub(super) fn start_match(
+    keys: &Keys,
+    league: &League,
+    handout: &Handout,
+    table: &Table,
+) -> Option<StartMatch> {
+    let round = league.open_round()?;
+    let open = league.open_match(handout.match_id)?;
+    if open.attempt != handout.attempt || open.referee != handout.referee {
+        return None;
+    }
+    let assigned = |seat: Seat| assigned_player(keys, league, open, (handout, seat), table);
+    let (a, b) = (assigned(Seat::A)?, assigned(Seat::B)?);
+    let draw = Draw::new(league.id(), handout.match_id, open.rematch);
+    let seed = draw.seed(keys);
+    let operated = league.referee(open.referee).is_some_and(|referee| referee.operated);
+    let policy = league.policy();
+    let departures = policy.departures().into_iter();
+    let rules = departures.map(|(key, value)| (key.to_string(), value));
+    let rule_set = ("rule_set".to_string(), policy.rule_set().to_string());
+    Some(StartMatch {
+        match_id: handout.match_id,
+        round_id: handout.match_id.round,
+        attempt: open.attempt,
+        rematch: open.rematch,
+        game_type: league.charter().game.clone(),
+        rules: rules.chain(std::iter::once(rule_set)).collect(),
+        draw_commitment: Some(draw.commitment(&seed).to_string()),
+        // Whoever has the seed and both nonces knows the number before anybody else, so only the
+        // operator's own referees get it, and they must draw with it.
+        draw_seed: operated.then(|| DrawSeed::new(&seed.reveal())),
+        standings: Some(table.cut(&[open.pairing.a, open.pairing.b])),
+        players: Seats::new(a, b),
+        scheduled_start: Some(scheduled_start(league, round, open)),
+        result_deadline: Some(round.deadline),
+        lease_ms: u64::try_from(league.lease(open.referee).as_millis()).ok(),
+    })
+}
+
+fn assigned_player(
+    keys: &Keys,
+    league: &League,
+    open: &OpenMatch,
+    (handout, seat): (&Handout, Seat),
+    table: &Table,
+) -> Option<AssignedPlayer> {
+    let player = league.player(open.pairing.player(seat))?;
+    let form = league.policy().token_form();
+    let token = keys.token(form, league.id(), AgentId::Player(player.id), &player.nonce);
+    let (match_id, attempt, referee) = (handout.match_id, open.attempt, open.referee);
+    let to_send = match_proof(&token, league.id(), match_id, attempt, referee);
+    let to_expect = reply_proof(&token, league.id(), match_id, attempt);
+    Some(AssignedPlayer {
+        player_id: player.id,
+        endpoint: player.profile.endpoint.to_string(),
+        dialect: dialect(&player.profile.dialect),
+        match_proof: Some(AuthToken::new(&to_send.expose())),
+        reply_proof: Some(AuthToken::new(&to_expect.expose())),
+        token_hash: Some(token.hash().to_string()),
+        your_standings: table.row(player.id),
+        game_history: Some(history(player)),
+    })
+}
+
+fn history(player: &Player) -> Fragment {
+    let games: Vec<PastGame> = player.history.iter().map(past_game).collect();
+    PastGame::encode_list(&games)
+}
+
+fn past_game(past: &PastMatch) -> PastGame {
+    PastGame {
+        round_id: past.match_id.round,
+        match_id: past.match_id,
+        opponent_id: past.opponent,
+        your_choice: past.own.as_ref().map(move_value),
+        opponent_choice: past.theirs.as_ref().map(move_value),
+        drawn_number: past.number,
+        result: match past.score {
+            Score::Win => PlayerResult::Win,
+            Score::Draw => PlayerResult::Tie,
+            Score::Loss => PlayerResult::Loss,
+            Score::TechnicalLoss => PlayerResult::TechnicalLoss,
+            Score::None => PlayerResult::Cancelled,
+        },
+    }
+}
+
+fn move_value(made: &Move) -> MoveValue {
+    match made {
+        Move::Word(word) => MoveValue::Text(word.to_string()),
+        Move::Number(number) => MoveValue::Number(*number),
+    }
+}
+
+/// The dialect an agent registered with. It was parsed when it registered.
+pub(super) fn dialect(name: &str) -> Dialect {
+    name.parse().unwrap_or(Dialect::Flat)
+}
+
+const fn agent_state(league: &League) -> AgentState {
+    match league.phase() {
+        Phase::Registering => AgentState::Registered,
+        Phase::BetweenRounds { .. } | Phase::Playing(_) => AgentState::Active,
+        Phase::Completed { .. } => AgentState::Shutdown,
+    }
+}
+
+fn standing(league: &League, row: &Row, state: AgentState) -> StandingRow {
+    let record = &row.record;
+    let name = league.player(row.player).map(|player| player.profile.display_name.to_string());
+    let thousandths = (u64::from(record.wins) * 1_000 + u64::from(record.played) / 2)
+        .checked_div(u64::from(record.played));
+    StandingRow {
+        rank: row.rank,
+        player_id: row.player,
+        display_name: name.unwrap_or_default(),
+        played: record.played,
+        wins: record.wins,
+        draws: record.draws,
+        losses: record.losses,
+        technical_losses: record.technical_losses,
+        points: u32::try_from(record.points).unwrap_or(u32::MAX),
+        win_rate_thousandths: u32::try_from(thousandths.unwrap_or(0)).unwrap_or(0),
+        state: Some(state),
+    }
+}

@@ -1,0 +1,199 @@
+//! What the manager sends after its books are written: announcements, tables, matches.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use league_agent::ambient;
+use league_agent::exchange::Exchange;
+use league_agent::guard::{self, lock};
+use league_core::id::AgentId;
+use league_core::manager::dispatch::Handout;
+use league_core::manager::{Effect, League, Phase};
+use league_core::proof::Keys;
+use league_wire::{AuthToken, Message};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+
+use super::Stub;
+use super::courier::{Courier, Mail};
+use super::news::{self, Notice, Table};
+use crate::limits::LEAVE_TIMEOUT;
+
+/// Everything a league's manager sends.
+pub struct Outbound {
+    stub: Stub,
+    keys: Keys,
+    exchange: Exchange,
+    couriers: Mutex<BTreeMap<AgentId, Arc<Courier>>>,
+    tasks: Mutex<JoinSet<()>>,
+    /// The table of the last round's end, which players are shown when they must choose.
+    table: Mutex<Arc<Table>>,
+    table_changed: Notify,
+    leaving: watch::Sender<bool>,
+}
+
+impl std::fmt::Debug for Outbound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outbound").finish_non_exhaustive()
+    }
+}
+
+impl Outbound {
+    /// What sends for the league behind `stub`.
+    pub fn new(stub: Stub, keys: Keys, exchange: Exchange) -> Arc<Self> {
+        let table = Table::of_last_round(&stub.published().league);
+        Arc::new(Self {
+            stub,
+            keys,
+            exchange,
+            couriers: Mutex::default(),
+            tasks: Mutex::default(),
+            table: Mutex::new(table),
+            table_changed: Notify::new(),
+            leaving: watch::Sender::new(false),
+        })
+    }
+
+    /// Delivers what is waiting, as far as that goes quickly, and stops.
+    pub(super) async fn leave(&self) {
+        self.leaving.send_replace(true);
+        let mut tasks = std::mem::take(&mut *lock(&self.tasks));
+        let delivered = async {
+            while let Some(left) = tasks.join_next().await {
+                guard::outcome(left);
+            }
+        };
+        // Whoever cannot be reached now hears of it when the league is opened again.
+        let _too_slow = tokio::time::timeout(LEAVE_TIMEOUT, delivered).await;
+    }
+
+    /// Takes up the mail of every agent, and says again what the current phase says.
+    pub(super) fn resume(self: &Arc<Self>, league: &League) {
+        let (herald, mut leaving) = (self.clone(), self.leaving.subscribe());
+        lock(&self.tasks).spawn(async move {
+            tokio::select! {
+                () = herald.announce_tables() => {}
+                _ = leaving.wait_for(|leaving| *leaving) => {}
+            }
+        });
+        let players = league.players().iter().map(|player| AgentId::Player(player.id));
+        let referees = league.referees().iter().map(|referee| AgentId::Referee(referee.id));
+        for agent in players.chain(referees) {
+            self.welcome(league, agent);
+        }
+        match league.phase() {
+            Phase::Playing(round) => self.perform(Effect::AnnounceRound(round.id)),
+            Phase::Completed { .. } => self.perform(Effect::AnnounceCompleted),
+            Phase::Registering | Phase::BetweenRounds { .. } => {}
+        }
+    }
+
+    /// Does what an event calls for.
+    pub(super) fn perform(self: &Arc<Self>, effect: Effect) {
+        match effect {
+            Effect::Welcome(agent) => self.welcome(&self.stub.published().league, agent),
+            Effect::AnnounceRound(round) => {
+                let published = self.stub.published();
+                let mut table = lock(&self.table);
+                if table.len() < published.league.players().len() {
+                    *table = Table::of(&published.league);
+                }
+                drop(table);
+                self.post_all(news::round(&published.league, round));
+            }
+            Effect::AnnounceRoundCompleted(round) => {
+                let published = self.stub.published();
+                let table = Table::of(&published.league);
+                *lock(&self.table) = table.clone();
+                let head = published.head.hash.to_string();
+                self.post_all(news::round_completed(&published.league, round, head));
+                self.post_all(Some(news::standings(&published.league, ambient::now(), &table)));
+            }
+            Effect::AnnounceStandings => self.table_changed.notify_one(),
+            Effect::AnnounceCompleted => {
+                let published = self.stub.published();
+                let table = lock(&self.table).clone();
+                let head = published.head.hash.to_string();
+                self.post_all(Some(news::completed(&published.league, &table, head)));
+            }
+        }
+    }
+
+    /// Gives matches to their referees.
+    pub(super) fn hand_out(&self, handouts: &[Handout]) {
+        let couriers = lock(&self.couriers);
+        for handout in handouts {
+            if let Some(courier) = couriers.get(&AgentId::Referee(handout.referee)) {
+                courier.hand(*handout);
+            }
+        }
+    }
+
+    fn post_all(&self, notice: Option<Notice>) {
+        let Some(notice) = notice.map(Arc::new) else { return };
+        for courier in lock(&self.couriers).values() {
+            courier.post(&notice);
+        }
+    }
+
+    fn welcome(self: &Arc<Self>, league: &League, agent: AgentId) {
+        let (profile, nonce) = match agent {
+            AgentId::Player(id) => {
+                let player = league.player(id).expect("it has just registered");
+                (&player.profile, player.nonce)
+            }
+            AgentId::Referee(id) => {
+                let referee = league.referee(id).expect("it has just registered");
+                (&referee.profile, referee.nonce)
+            }
+        };
+        let token = self.keys.token(league.policy().token_form(), league.id(), agent, &nonce);
+        let address = (profile.endpoint.clone(), news::dialect(&profile.dialect), profile.batch);
+        let token = AuthToken::new(token.expose());
+        let courier = Arc::new(Courier::new((agent, token), address, league.id().clone()));
+        lock(&self.couriers).insert(agent, courier.clone());
+        let (outbound, mut leaving) = (self.clone(), self.leaving.subscribe());
+        lock(&self.tasks).spawn(async move {
+            loop {
+                let mail = tokio::select! {
+                    biased;
+                    mail = courier.collect() => mail,
+                    _ = leaving.wait_for(|leaving| *leaving) => break,
+                };
+                outbound.deliver(&courier, mail).await;
+            }
+        });
+    }
+
+    async fn deliver(&self, courier: &Courier, mail: Mail) {
+        let notices = mail.notices.iter().map(|notice| notice.message(courier.agent));
+        let mut messages: Vec<Message> = notices.collect();
+        let policy = {
+            let published = self.stub.published();
+            let table = lock(&self.table).clone();
+            let orders = mail.handouts.iter().filter_map(|handout| {
+                news::start_match(&self.keys, &published.league, handout, &table)
+            });
+            messages.extend(orders.map(Message::StartMatch));
+            published.league.policy().clone()
+        };
+        courier.deliver(&self.exchange, messages, &policy).await;
+    }
+
+    /// Between the ends of rounds everybody gets the table a while after it has changed, so that a
+    /// burst of results costs one message and not one each.
+    async fn announce_tables(&self) {
+        loop {
+            self.table_changed.notified().await;
+            let wait = self.stub.published().league.policy().standings_within() / 2;
+            tokio::time::sleep(wait).await;
+            let notice = {
+                let published = self.stub.published();
+                let league = &published.league;
+                let is_open = league.open_round().is_some();
+                is_open.then(|| news::standings(league, ambient::now(), &Table::of(league)))
+            };
+            self.post_all(notice);
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! One attempt at a match: the machine, its clock, and the calls it has out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use league_agent::ambient::{self, OsDice};
+use league_agent::exchange::new_conversation;
+use league_agent::guard::lock;
+use league_core::dice::Dice;
+use league_core::draw::{Draw, Seed};
+use league_core::id::{ConversationId, MatchId};
+use league_core::referee::{Answer, Asking, Command, Effect, Match, Phase, Trouble};
+use league_core::retry::RetryPlan;
+use league_core::seat::{Seat, Seats};
+use league_core::time::Timestamp;
+use league_wire::{Decision, Message, MessageType};
+use tokio::sync::mpsc;
+
+use super::heard::{self, Heard, Remark};
+use super::outbound::Letters;
+use super::{Referee, Rules};
+
+/// What a call leads to: something to act on, or nothing.
+type Call = BoxFuture<'static, Option<Heard>>;
+
+/// One attempt at a match.
+pub(super) struct Bout {
+    referee: Arc<Referee>,
+    letters: Arc<Letters>,
+    machine: Match,
+    draw: Draw,
+    /// What a player said instead of an answer, to be told so with the next warning.
+    remarks: Seats<Option<Remark>>,
+    given_away: bool,
+    /// Calls to players that wait for an answer. They may outlive the match.
+    asks: FuturesUnordered<Call>,
+    /// Letters that must be delivered before the match is left.
+    errands: FuturesUnordered<Call>,
+}
+
+impl Bout {
+    pub(super) fn new(referee: Arc<Referee>, letters: Arc<Letters>, (game, policy): Rules) -> Self {
+        let order = &letters.order;
+        let machine = Match::new(order.match_id, game, policy);
+        let draw = Draw::new(&letters.me.league, order.match_id, order.rematch);
+        let (asks, errands) = (FuturesUnordered::new(), FuturesUnordered::new());
+        let remarks = Seats::default();
+        Self { referee, letters, machine, draw, remarks, given_away: false, asks, errands }
+    }
+
+    /// Plays the match to its end, reports it, tells the players, and leaves.
+    pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<Command>) {
+        let _left = Leaving { referee: self.referee.clone(), letters: self.letters.clone() };
+        let mut leaving = self.referee.leaving.subscribe();
+        self.drive(Command::Begin);
+        let renewal = self.machine.policy().lease_renewal();
+        let mut renew_at = ambient::now() + renewal;
+        while !(self.given_away || self.is_over() && self.errands.is_empty()) {
+            let now = ambient::now();
+            let deadline = self.machine.next_deadline().map(|deadline| deadline.at);
+            let wake = deadline.unwrap_or(renew_at).min(renew_at).since(now);
+            let heard = tokio::select! {
+                biased;
+                // Only what is decided is worth staying for.
+                _ = leaving.wait_for(|leaving| *leaving), if !self.is_over() => break,
+                Some(heard) = self.asks.next() => heard,
+                Some(heard) = self.errands.next() => heard,
+                Some(command) = inbox.recv() => Some(Heard::Command(command)),
+                () = tokio::time::sleep(wake) => Some(Heard::Command(Command::Wake)),
+            };
+            if let Some(heard) = heard {
+                self.hear(heard);
+            }
+            if renew_at <= ambient::now() {
+                renew_at = ambient::now() + renewal;
+                self.show_progress();
+            }
+        }
+        if matches!(self.machine.phase(), Phase::Decided { acknowledged: true, .. }) {
+            let order = &self.letters.order;
+            self.referee.finish(order.match_id, order.attempt);
+        }
+    }
+
+    /// Decided or annulled: nothing a player says can change it any more.
+    const fn is_over(&self) -> bool {
+        matches!(self.machine.phase(), Phase::Decided { .. } | Phase::Annulled { .. })
+    }
+
+    fn hear(&mut self, heard: Heard) {
+        match heard {
+            Heard::Command(command) => self.drive(command),
+            Heard::Faulty { seat, fault, error } => {
+                let got = error.got.trim_matches('"').into();
+                self.remarks[seat] = Some(Remark::Unreadable(error));
+                self.drive(Command::Answer { seat, answer: Answer::Faulty { fault, got } });
+                self.remarks[seat] = None;
+            }
+            Heard::Failed { seat, window, delivered, remark } => {
+                // A connection of an earlier call that breaks is old news.
+                if self.is_waiting(seat, window) {
+                    self.remarks[seat] = remark.or_else(|| self.remarks[seat].take());
+                    self.drive(Command::CallFailed { seat, delivered });
+                }
+            }
+            Heard::Receipt { seat, remark } => self.remarks[seat] = Some(remark),
+            Heard::Unproved { seat } => self.warn_unproved(seat),
+            // A result that is decided may have been recorded meanwhile; its report will tell.
+            Heard::GivenAway => self.given_away = !self.is_over(),
+        }
+    }
+
+    /// Whether the match still waits for what was asked for in `window`.
+    fn is_waiting(&self, seat: Seat, window: Option<u32>) -> bool {
+        let Some(window) = window else {
+            return matches!(self.machine.phase(), Phase::Inviting(_));
+        };
+        let Phase::Collecting { seats, .. } = self.machine.phase() else { return false };
+        matches!(seats[seat], Asking::Open { attempt, .. } if attempt == window)
+    }
+
+    fn drive(&mut self, command: Command) {
+        // A command that no longer fits came too late; the match goes on without it.
+        let Ok(events) = self.machine.drive(ambient::now(), command) else { return };
+        for event in &events {
+            for effect in self.machine.effects(event) {
+                self.perform(effect);
+            }
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Invite { seat, deadline } => self.invite(seat, deadline),
+            Effect::Ask { seat, attempt, deadline } => self.ask(seat, attempt, deadline),
+            Effect::Warn { seat, trouble } => self.warn(seat, &trouble),
+            Effect::Draw { faces } => self.draw_number(faces),
+            Effect::Report => self.report(),
+            Effect::ReportAnnulment => self.show_progress(),
+            Effect::TellResult => Seat::BOTH.into_iter().for_each(|seat| self.tell_result(seat)),
+        }
+    }
+
+    fn invite(&mut self, seat: Seat, deadline: Timestamp) {
+        let budget = deadline.since(ambient::now());
+        let message = self.letters.invitation(seat, budget);
+        let (referee, letters) = (self.referee.clone(), self.letters.clone());
+        self.asks.push(Box::pin(async move {
+            let expected = [MessageType::GameJoinAck];
+            let reply = letters.ask_player(&referee, seat, message, &expected, budget).await;
+            let reply = match reply {
+                Ok(reply) if letters.is_proved(seat, &reply.envelope) => reply,
+                Ok(_) => return Some(Heard::Unproved { seat }),
+                Err(error) => return heard::unanswered(seat, None, error),
+            };
+            let Message::GameJoinAck(ack) = reply.message else { return None };
+            let right = ack.match_id == letters.order.match_id;
+            right.then(|| Heard::Command(Command::Join { seat, answer: heard::join(&ack) }))
+        }));
+    }
+
+    fn ask(&mut self, seat: Seat, attempt: u32, deadline: Timestamp) {
+        self.remarks[seat] = None;
+        let budget = deadline.since(ambient::now());
+        let last = self.last_deadline(attempt, deadline).since(ambient::now());
+        let message = self.letters.parity_call(seat, deadline, budget);
+        let (referee, letters) = (self.referee.clone(), self.letters.clone());
+        self.asks.push(Box::pin(async move {
+            let expected = [MessageType::ChooseParityResponse];
+            let reply = letters.ask_player(&referee, seat, message, &expected, last).await;
+            let reply = match reply {
+                Ok(reply) if letters.is_proved(seat, &reply.envelope) => reply,
+                Ok(_) => return Some(Heard::Unproved { seat }),
+                Err(error) => return heard::unanswered(seat, Some(attempt), error),
+            };
+            let Message::ChooseParityResponse(response) = reply.message else { return None };
+            Some(heard::choice(seat, letters.order.match_id, &response))
+        }));
+    }
+
+    /// Connections of earlier attempts stay open until the last one's deadline.
+    fn last_deadline(&self, attempt: u32, deadline: Timestamp) -> Timestamp {
+        let policy = self.machine.policy();
+        let later = attempt..policy.choice_attempts();
+        let wait = |n: u32| policy.choice_backoff().after(n) + policy.choice_timeout();
+        deadline + later.map(wait).sum::<Duration>()
+    }
+
+    fn warn(&mut self, seat: Seat, trouble: &Trouble) {
+        let remark = self.remarks[seat].take();
+        let message = self.letters.game_error(&self.machine, seat, trouble, remark.as_ref());
+        let timeout = self.machine.policy().default_timeout();
+        self.tell(seat, message, timeout);
+    }
+
+    fn warn_unproved(&mut self, seat: Seat) {
+        let Some(message) = self.letters.unproved(&self.machine, seat) else { return };
+        let timeout = self.machine.policy().default_timeout();
+        self.tell(seat, message, timeout);
+    }
+
+    fn tell_result(&mut self, seat: Seat) {
+        let message = self.letters.game_over(&self.machine);
+        let timeout = self.machine.policy().game_over_timeout();
+        self.tell(seat, message, timeout);
+    }
+
+    fn tell(&mut self, seat: Seat, message: Message, timeout: Duration) {
+        let (referee, letters) = (self.referee.clone(), self.letters.clone());
+        self.errands.push(Box::pin(async move {
+            // Whether it is acknowledged changes nothing.
+            drop(letters.tell_player(&referee, seat, message, timeout).await);
+            None
+        }));
+    }
+
+    fn draw_number(&mut self, faces: u32) {
+        let seed = self.letters.order.draw_seed.as_ref();
+        let seed: Option<Seed> = seed.and_then(|seed| seed.reveal().parse().ok());
+        let Some(seed) = seed else {
+            // Without the manager's seed the number is fair, but nobody can check it.
+            let number = OsDice.below(faces.into()) + 1;
+            self.drive(Command::Draw(u32::try_from(number).unwrap_or(faces)));
+            return;
+        };
+        let seals = self.machine.record().seals.last();
+        let nonce = |seat: Seat| {
+            let sealed = seals.and_then(|seals| seals[seat].as_ref());
+            sealed.and_then(|sealed| sealed.nonce.as_deref()).unwrap_or("")
+        };
+        let number = self.draw.number(&seed, Seats::from_fn(nonce));
+        self.drive(Command::Draw(number.into()));
+    }
+
+    /// Reports until the manager has it in its books, or says that it will never have it.
+    fn report(&mut self) {
+        let message = self.letters.report(&self.machine);
+        let policy = self.machine.policy().clone();
+        let (referee, letters) = (self.referee.clone(), self.letters.clone());
+        self.errands.push(Box::pin(async move {
+            let plan = RetryPlan::report(&policy);
+            let expected = [MessageType::MatchResultAck];
+            let mut failures = 0;
+            loop {
+                let timeout = policy.report_timeout();
+                let asked =
+                    letters.ask_manager(&referee, message.clone(), &expected, timeout).await;
+                match asked {
+                    Ok(_) => return Some(Heard::Command(Command::Acknowledge)),
+                    Err(error) if heard::is_final(&error) => return None,
+                    Err(_) => failures += 1,
+                }
+                match plan.next(failures) {
+                    Some(wait) => tokio::time::sleep(wait).await,
+                    None => return None,
+                }
+            }
+        }));
+    }
+
+    fn show_progress(&mut self) {
+        let message = self.letters.progress(&self.machine);
+        let timeout = self.machine.policy().default_timeout();
+        let (referee, letters) = (self.referee.clone(), self.letters.clone());
+        self.errands.push(Box::pin(async move {
+            let expected = [MessageType::MatchProgressAck];
+            let reply = letters.ask_manager(&referee, message, &expected, timeout).await.ok()?;
+            let Message::MatchProgressAck(ack) = reply.message else { return None };
+            let order = &letters.order;
+            let is_ours = (ack.match_id, ack.attempt) == (order.match_id, order.attempt);
+            (is_ours && ack.status == Decision::Rejected).then_some(Heard::GivenAway)
+        }));
+    }
+}
+
+/// Takes a match off its referee's list, however it was left.
+struct Leaving {
+    referee: Arc<Referee>,
+    letters: Arc<Letters>,
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        let match_id = self.letters.order.match_id;
+        let mut running = lock(&self.referee.running);
+        let ours = |known: &super::Running| Arc::ptr_eq(&known.letters, &self.letters);
+        if running.get(&match_id).is_some_and(ours) {
+            running.remove(&match_id);
+        }
+    }
+}
+
+/// The conversation of one attempt at a match.
+pub(super) fn conversation(match_id: MatchId) -> ConversationId {
+    new_conversation(&format!("convr{}m{}", match_id.round, match_id.number()))
+}

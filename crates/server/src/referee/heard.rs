@@ -1,0 +1,122 @@
+//! What came of a call to a player, and what that means for the match.
+
+use league_agent::caller::CallError;
+use league_agent::exchange::AskError;
+use league_core::game::Move;
+use league_core::id::MatchId;
+use league_core::limits::{NONCE_BYTES_MAX, REASON_BYTES_MAX};
+use league_core::proof::Proof;
+use league_core::referee::{Answer, Command, Fault, Join, Sealed};
+use league_core::seat::Seat;
+use league_wire::message::{GameJoinAck, ParityResponse};
+use league_wire::{Code, DecodeError};
+
+/// What came of a call.
+pub(super) enum Heard {
+    /// Something the machine must know.
+    Command(Command),
+    /// An answer with which something is wrong.
+    Faulty { seat: Seat, fault: Fault, error: DecodeError },
+    /// It brought no answer. A choice says in which window it was asked for.
+    Failed { seat: Seat, window: Option<u32>, delivered: bool, remark: Option<Remark> },
+    /// A result that is no answer; the answer may still come as a call of its own.
+    Receipt { seat: Seat, remark: Remark },
+    /// An answer with a token that is not the player's.
+    Unproved { seat: Seat },
+    /// The manager has given this match to somebody else.
+    GivenAway,
+}
+
+/// What a player said instead of an answer that counts.
+#[derive(Debug)]
+pub(super) enum Remark {
+    /// Only that the call was heard.
+    Receipt(DecodeError),
+    /// An answer that cannot be read.
+    Unreadable(DecodeError),
+    /// Nothing of the protocol.
+    Other(String),
+}
+
+/// What a call that brought no usable answer means; `None` if the machine's own deadline says when
+/// silence counts.
+pub(super) fn unanswered(seat: Seat, window: Option<u32>, error: AskError) -> Option<Heard> {
+    let failed = |delivered, remark| Some(Heard::Failed { seat, window, delivered, remark });
+    match error {
+        AskError::Decode(error) if error.is_receipt() => {
+            Some(Heard::Receipt { seat, remark: Remark::Receipt(error) })
+        }
+        AskError::Decode(error) => match fault(error.code) {
+            Some(fault) if window.is_some() => Some(Heard::Faulty { seat, fault, error }),
+            Some(_) | None => failed(true, Some(Remark::Unreadable(error))),
+        },
+        AskError::Call(call) => match call {
+            CallError::NotConnected(_) | CallError::BadAddress(_) | CallError::Busy => {
+                failed(false, None)
+            }
+            CallError::Broken(_) => failed(true, None),
+            CallError::TooLarge => failed(true, Some(Remark::Other(call.to_string()))),
+            CallError::TimedOut(_) => None,
+        },
+        AskError::Frame { .. } | AskError::WrongId { .. } | AskError::Refused { .. } => {
+            let mut text = error.to_string();
+            text.truncate(text.floor_char_boundary(REASON_BYTES_MAX));
+            failed(true, Some(Remark::Other(text)))
+        }
+    }
+}
+
+/// What the rules charge as an invalid choice; everything else that cannot be read is no choice.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rules name four codes")]
+const fn fault(code: Code) -> Option<Fault> {
+    match code {
+        Code::E002 | Code::E004 => Some(Fault::IllegalMove),
+        Code::E003 => Some(Fault::MissingField),
+        Code::E015 => Some(Fault::WrongMatch),
+        _ => None,
+    }
+}
+
+/// Whether the manager will never take this report, however often it is sent.
+pub(super) fn is_final(error: &AskError) -> bool {
+    let AskError::Refused { report: Some(report), .. } = error else { return false };
+    report.code.known().is_some_and(|code| {
+        matches!(code, Code::E030 | Code::E031 | Code::E032 | Code::G003 | Code::E012 | Code::E003)
+    })
+}
+
+/// A player's answer to an invitation.
+pub(super) fn join(ack: &GameJoinAck) -> Join {
+    if ack.accept {
+        return Join::Accept;
+    }
+    Join::Refuse { reason: ack.reason.as_deref().map(Into::into) }
+}
+
+/// A choice on a connection of ours, which may still name another match.
+pub(super) fn choice(seat: Seat, match_id: MatchId, response: &ParityResponse) -> Heard {
+    if response.match_id != match_id {
+        let got = response.match_id.to_string().into();
+        let answer = Answer::Faulty { fault: Fault::WrongMatch, got };
+        return Heard::Command(Command::Answer { seat, answer });
+    }
+    match answer("result", response) {
+        Ok(answer) => Heard::Command(Command::Answer { seat, answer }),
+        Err(error) => Heard::Faulty { seat, fault: Fault::MissingField, error },
+    }
+}
+
+/// A player's answer to a call for a move, which stood at `at`. What is not shaped like a proof
+/// proves nothing and goes no further.
+pub(super) fn answer(at: &str, response: &ParityResponse) -> Result<Answer, DecodeError> {
+    let nonce = response.nonce.as_deref();
+    if let Some(long) = nonce.filter(|nonce| nonce.len() > NONCE_BYTES_MAX) {
+        return Err(DecodeError::too_long(&format!("{at}.nonce"), long.len(), NONCE_BYTES_MAX));
+    }
+    let proof = response.choice_proof.as_deref();
+    Ok(Answer::Move(Sealed {
+        chosen: Move::word(response.choice.word()).expect("a parity is a short word"),
+        nonce: nonce.map(Into::into),
+        proof: proof.filter(|proof| proof.parse::<Proof>().is_ok()).map(Into::into),
+    }))
+}

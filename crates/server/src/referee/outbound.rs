@@ -1,0 +1,329 @@
+//! What a referee says: to the players of a match, and to the manager about it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use league_agent::ambient;
+use league_agent::caller::CallError;
+use league_agent::exchange::AskError;
+use league_agent::register::Membership;
+use league_core::game::{Move, Turn};
+use league_core::id::{ConversationId, PlayerId, RefereeId};
+use league_core::proof::TokenHash;
+use league_core::referee::{Match, Phase, Sealed, State};
+use league_core::seat::{Seat, Seats};
+use league_core::time::Timestamp;
+use league_core::verdict::{Score, Verdict};
+use league_wire::message::{
+    GameInvitation, GameOver, MatchProgress, MatchResultReport, ParityCall, PlayerLine,
+    ReportedPlayer, StartMatch,
+};
+use league_wire::{
+    AuthToken, Dialect, Envelope, Letter, MatchState, Message, MessageType, MoveValue, Parity,
+    PlayerResult, Reply, ReplyEnvelope, ResultStatus, Sender,
+};
+
+use super::Referee;
+use super::trouble::loss_of;
+
+/// Everything that is said about one attempt at a match.
+#[derive(Debug)]
+pub(super) struct Letters {
+    pub(super) me: Membership<RefereeId>,
+    pub(super) order: StartMatch,
+    pub(super) conversation: ConversationId,
+    /// Whether a player showed its whole token where a proof would have done.
+    token_shown: Seats<AtomicBool>,
+}
+
+impl Letters {
+    pub(super) fn new(
+        me: Membership<RefereeId>,
+        order: StartMatch,
+        conversation: ConversationId,
+    ) -> Self {
+        Self { me, order, conversation, token_shown: Seats::default() }
+    }
+
+    /// Whether `shown` proves that the player at `seat` speaks.
+    pub(super) fn is_proof(&self, seat: Seat, shown: &AuthToken) -> bool {
+        let player = &self.order.players[seat];
+        if player.reply_proof.as_ref() == Some(shown) {
+            return true;
+        }
+        let hash: Option<TokenHash> = player.token_hash.as_ref().and_then(|hash| hash.parse().ok());
+        let is_token = hash.is_some_and(|hash| hash.matches(shown.reveal()));
+        if is_token {
+            self.token_shown[seat].store(true, Ordering::Relaxed);
+        }
+        is_token
+    }
+
+    /// A reply that shows a credential must show the right one.
+    pub(super) fn is_proved(&self, seat: Seat, envelope: &ReplyEnvelope) -> bool {
+        envelope.token.as_ref().is_none_or(|shown| self.is_proof(seat, shown))
+    }
+
+    pub(super) async fn ask_player(
+        &self,
+        referee: &Referee,
+        seat: Seat,
+        message: Message,
+        expected: &[MessageType],
+        timeout: Duration,
+    ) -> Result<Reply, AskError> {
+        let player = &self.order.players[seat];
+        let letter = self.to_player(seat, message);
+        referee.exchange.ask(&player.endpoint, player.dialect, &letter, expected, timeout).await
+    }
+
+    pub(super) async fn tell_player(
+        &self,
+        referee: &Referee,
+        seat: Seat,
+        message: Message,
+        timeout: Duration,
+    ) -> Result<(), CallError> {
+        let player = &self.order.players[seat];
+        let body = referee.exchange.encode(player.dialect, &self.to_player(seat, message));
+        referee.exchange.tell(&player.endpoint, body, timeout).await
+    }
+
+    pub(super) async fn ask_manager(
+        &self,
+        referee: &Referee,
+        message: Message,
+        expected: &[MessageType],
+        timeout: Duration,
+    ) -> Result<Reply, AskError> {
+        let token = AuthToken::new(self.me.token.expose());
+        let letter = Letter { envelope: self.envelope(Some(token)), message };
+        referee.exchange.ask(&referee.manager, Dialect::Flat, &letter, expected, timeout).await
+    }
+
+    /// A player gets the manager's proof that we have its match, never our own token.
+    fn to_player(&self, seat: Seat, message: Message) -> Letter {
+        let proof = self.order.players[seat].match_proof.clone();
+        Letter { envelope: self.envelope(proof), message }
+    }
+
+    fn envelope(&self, token: Option<AuthToken>) -> Envelope {
+        Envelope {
+            sender: Sender::Referee(self.me.id.to_string().into()),
+            timestamp: ambient::now(),
+            conversation: self.conversation.clone(),
+            token,
+            league_id: Some(self.me.league.clone()),
+        }
+    }
+
+    pub(super) fn player(&self, seat: Seat) -> PlayerId {
+        self.order.players[seat].player_id
+    }
+
+    pub(super) fn invitation(&self, seat: Seat, budget: Duration) -> Message {
+        Message::GameInvitation(GameInvitation {
+            match_id: self.order.match_id,
+            round_id: Some(self.order.round_id),
+            game_type: self.order.game_type.clone(),
+            role: seat,
+            opponent_id: self.player(seat.other()),
+            attempt: Some(self.order.attempt),
+            rematch: Some(self.order.rematch),
+            budget_ms: u64::try_from(budget.as_millis()).ok(),
+            last_rtt_ms: None,
+            draw_commitment: self.order.draw_commitment.clone(),
+            game_state: Some(MatchState::Inviting),
+        })
+    }
+
+    pub(super) fn parity_call(&self, seat: Seat, deadline: Timestamp, budget: Duration) -> Message {
+        let player = &self.order.players[seat];
+        Message::ChooseParityCall(ParityCall {
+            match_id: self.order.match_id,
+            player_id: Some(player.player_id),
+            game_type: Some(self.order.game_type.clone()),
+            deadline: Some(deadline),
+            opponent_id: self.player(seat.other()),
+            round_id: Some(self.order.round_id),
+            your_standings: player.your_standings.clone(),
+            standings: self.order.standings.clone(),
+            game_history: player.game_history.clone(),
+            attempt: Some(self.order.attempt),
+            budget_ms: u64::try_from(budget.as_millis()).ok(),
+            last_rtt_ms: None,
+            game_state: Some(MatchState::CollectingChoices),
+        })
+    }
+
+    pub(super) fn progress(&self, machine: &Match) -> Message {
+        Message::MatchProgress(MatchProgress {
+            match_id: self.order.match_id,
+            attempt: self.order.attempt,
+            game_state: state(machine.state()),
+            choices_hash: None,
+        })
+    }
+
+    pub(super) fn game_over(&self, machine: &Match) -> Message {
+        let summary = self.summary(machine);
+        let lines = summary.lines.iter().map(|(seat, line)| (self.player(seat), line.clone()));
+        Message::GameOver(GameOver {
+            match_id: self.order.match_id,
+            round_id: Some(self.order.round_id),
+            game_type: Some(self.order.game_type.clone()),
+            attempt: Some(self.order.attempt),
+            rematch: Some(self.order.rematch),
+            status: summary.status,
+            winner: summary.winner,
+            technical_losers: summary.technical_losers,
+            reason: summary.reason,
+            drawn_number: summary.number,
+            number_parity: summary.number.map(Parity::of),
+            players: lines.collect(),
+            game_state: Some(state(machine.state())),
+            draw_seed: summary.number.and_then(|_| self.order.draw_seed.clone()),
+            draw_commitment: self.order.draw_commitment.clone(),
+        })
+    }
+
+    pub(super) fn report(&self, machine: &Match) -> Message {
+        let summary = self.summary(machine);
+        let reported = |(seat, line): (Seat, &PlayerLine)| {
+            let proof = sealed(machine, seat).and_then(|sealed| sealed.proof.as_deref());
+            let player = ReportedPlayer {
+                line: line.clone(),
+                choice_proof: proof.map(Into::into),
+                dialect: Some(self.order.players[seat].dialect),
+                token_shown: self.token_shown[seat].load(Ordering::Relaxed),
+            };
+            (self.player(seat), player)
+        };
+        let players: BTreeMap<_, _> = summary.lines.iter().map(reported).collect();
+        Message::MatchResultReport(MatchResultReport {
+            match_id: self.order.match_id,
+            round_id: self.order.round_id,
+            game_type: Some(self.order.game_type.clone()),
+            attempt: Some(self.order.attempt),
+            rematch: Some(self.order.rematch),
+            match_conversation: Some(self.conversation.clone()),
+            status: Some(summary.status),
+            winner: summary.winner,
+            technical_losers: summary.technical_losers,
+            reason: summary.reason,
+            drawn_number: summary.number,
+            players,
+            game_state: Some(state(machine.state())),
+            draw_seed: summary.number.and_then(|_| self.order.draw_seed.clone()),
+            draw_commitment: self.order.draw_commitment.clone(),
+            referee_signature: None,
+            transcript: None,
+        })
+    }
+
+    fn summary(&self, machine: &Match) -> Summary {
+        let Phase::Decided { verdict, .. } = *machine.phase() else {
+            unreachable!("only a decided match is told about")
+        };
+        let number = machine.record().turns.iter().find_map(|turn| match turn {
+            Turn::Drawn(number) => Some(*number),
+            Turn::Moves(_) => None,
+        });
+        let scores = verdict.scores();
+        let line = |seat: Seat| {
+            let sealed = sealed(machine, seat);
+            PlayerLine {
+                choice: sealed.map(|sealed| move_value(&sealed.chosen)),
+                result: Some(player_result(scores[seat])),
+                points: Some(scores[seat].points(machine.policy())),
+                nonce: sealed.and_then(|sealed| sealed.nonce.as_deref()).map(Into::into),
+            }
+        };
+        let losers = Seat::BOTH.into_iter().filter(|seat| verdict.lost_technically(*seat));
+        Summary {
+            status: status(verdict),
+            winner: verdict.winner().map(|seat| self.player(seat)),
+            technical_losers: losers.map(|seat| self.player(seat)).collect(),
+            reason: self.reason(machine, verdict, number),
+            number,
+            lines: Seats::from_fn(line),
+        }
+    }
+
+    fn reason(&self, machine: &Match, verdict: Verdict, number: Option<u32>) -> String {
+        let losses = Seat::BOTH.into_iter().filter_map(|seat| {
+            let loss = machine.record().losses[seat].as_ref()?;
+            Some(format!("{}: {}", self.player(seat), loss_of(loss).1))
+        });
+        let losses: Vec<String> = losses.collect();
+        match (verdict, number) {
+            (Verdict::Won(seat), Some(number)) => {
+                let parity = Parity::of(number).word();
+                format!("{} chose {parity}, number was {number} ({parity})", self.player(seat))
+            }
+            (Verdict::Won(seat), None) => format!("{} won", self.player(seat)),
+            (Verdict::Drawn, Some(number)) => {
+                format!("both chose the same, number was {number}")
+            }
+            (Verdict::Drawn, None) => "nobody won".into(),
+            (Verdict::TechnicalLoss(_) | Verdict::BothLost | Verdict::Cancelled, _) => {
+                losses.join("; ")
+            }
+        }
+    }
+}
+
+/// What a match came to, as both the players and the manager are told.
+struct Summary {
+    status: ResultStatus,
+    winner: Option<PlayerId>,
+    technical_losers: Vec<PlayerId>,
+    reason: String,
+    number: Option<u32>,
+    lines: Seats<PlayerLine>,
+}
+
+/// A side's last move, complete or not.
+fn sealed(machine: &Match, seat: Seat) -> Option<&Sealed> {
+    let record = machine.record();
+    let complete = record.seals.last().and_then(|seals| seals[seat].as_ref());
+    record.stranded[seat].as_ref().or(complete)
+}
+
+fn move_value(made: &Move) -> MoveValue {
+    match made {
+        Move::Word(word) => MoveValue::Text(word.to_string()),
+        Move::Number(number) => MoveValue::Number(*number),
+    }
+}
+
+const fn status(verdict: Verdict) -> ResultStatus {
+    match verdict {
+        Verdict::Won(_) => ResultStatus::Win,
+        Verdict::Drawn => ResultStatus::Draw,
+        Verdict::TechnicalLoss(_) | Verdict::BothLost => ResultStatus::TechnicalLoss,
+        Verdict::Cancelled => ResultStatus::Cancelled,
+    }
+}
+
+const fn player_result(score: Score) -> PlayerResult {
+    match score {
+        Score::Win => PlayerResult::Win,
+        Score::Draw => PlayerResult::Tie,
+        Score::Loss => PlayerResult::Loss,
+        Score::TechnicalLoss => PlayerResult::TechnicalLoss,
+        Score::None => PlayerResult::Cancelled,
+    }
+}
+
+pub(super) const fn state(state: State) -> MatchState {
+    match state {
+        State::Pending => MatchState::Pending,
+        State::Inviting => MatchState::Inviting,
+        State::CollectingChoices => MatchState::CollectingChoices,
+        State::Evaluating => MatchState::Evaluating,
+        State::Completed => MatchState::Completed,
+        State::Aborted => MatchState::Aborted,
+    }
+}

@@ -1,0 +1,225 @@
+//! What a referee says when something goes wrong: GAME_ERROR, and the reasons of losses.
+
+use std::time::Duration;
+
+use league_core::policy::{Policy, RuleSet};
+use league_core::referee::{Asking, Failure, Fault, Invitation, Loss, Match, Phase, Trouble};
+use league_core::seat::Seat;
+use league_core::time::Timestamp;
+use league_wire::message::{ErrorReport, Retry};
+use league_wire::{Code, Dialect, Message, MessageType};
+
+use super::heard::Remark;
+use super::outbound::{Letters, state};
+
+impl Letters {
+    /// What went wrong at `seat`. `remark` is what came instead of an answer, if anything did.
+    pub(super) fn game_error(
+        &self,
+        machine: &Match,
+        seat: Seat,
+        trouble: &Trouble,
+        remark: Option<&Remark>,
+    ) -> Message {
+        let policy = machine.policy();
+        let dialect = self.order.players[seat].dialect;
+        let report = match trouble {
+            Trouble::AttemptFailed { attempt, failure, retry_at } => {
+                let max = told_retries(policy, policy.choice_attempts());
+                let retry = Some(Retry { count: *attempt, max, next_at: Some(*retry_at) });
+                let deadline = Some(*retry_at + policy.choice_timeout());
+                let (code, text) = failure_of(*failure);
+                let report = explained(code, text, remark);
+                let report = with_silence(report, *failure, choice_silence(policy), dialect);
+                ErrorReport { retryable: true, retry, deadline, ..report }
+            }
+            Trouble::Invalid { fault, got, count } => {
+                let max = told_retries(policy, policy.invalid_choices_max());
+                let retry = Some(Retry { count: *count, max, next_at: None });
+                let deadline = open_until(machine, seat);
+                let report = invalid(*fault, got, remark);
+                ErrorReport { retryable: true, retry, deadline, ..report }
+            }
+            Trouble::Lost(loss) => {
+                let report = match loss {
+                    Loss::InvalidMove { fault, got } => invalid(*fault, got, remark),
+                    Loss::Declined { .. } | Loss::NotJoined(_) | Loss::NoMove(_) => {
+                        let (code, text) = loss_of(loss);
+                        explained(code, &text, remark)
+                    }
+                };
+                ErrorReport { retryable: false, ..lost(report, loss, policy, dialect) }
+            }
+        };
+        let consequence = match trouble {
+            Trouble::Lost(_) => "TECHNICAL_LOSS",
+            Trouble::AttemptFailed { .. } | Trouble::Invalid { .. } => {
+                "TECHNICAL_LOSS after the last attempt"
+            }
+        };
+        self.addressed(machine, seat, ErrorReport { consequence: consequence.into(), ..report })
+    }
+
+    /// What a player is told whose answer shows a token that is not its own; nothing if no answer
+    /// is awaited any more.
+    pub(super) fn unproved(&self, machine: &Match, seat: Seat) -> Option<Message> {
+        let deadline = Some(open_until(machine, seat)?);
+        let policy = machine.policy();
+        let max = told_retries(policy, policy.choice_attempts());
+        let retry = Some(Retry { count: 0, max, next_at: None });
+        let text = "the auth_token of the answer is neither this match's proof nor your token; \
+                    send one of them, or none on the connection that we opened";
+        let consequence = "the answer is not counted, as if it had not come".into();
+        let report = ErrorReport::new(Code::E012, text);
+        let report = ErrorReport { retryable: true, retry, deadline, consequence, ..report };
+        Some(self.addressed(machine, seat, report))
+    }
+
+    fn addressed(&self, machine: &Match, seat: Seat, report: ErrorReport) -> Message {
+        Message::GameError(ErrorReport {
+            match_id: Some(self.order.match_id),
+            affected_player: Some(self.player(seat)),
+            game_state: Some(state(machine.state())),
+            ..report
+        })
+    }
+}
+
+/// Document 002 calls three attempts three retries; document 000 counts those after the first.
+const fn told_retries(policy: &Policy, attempts: u32) -> u32 {
+    match policy.rule_set() {
+        RuleSet::V21 => attempts,
+        RuleSet::V20 => attempts.saturating_sub(1),
+    }
+}
+
+/// The error `code`, unless the player's own words give a better one.
+fn explained(code: Code, text: &str, remark: Option<&Remark>) -> ErrorReport {
+    match remark {
+        None => ErrorReport::new(code, text),
+        Some(Remark::Receipt(error)) => {
+            ErrorReport::new(code, format!("{text}; what came was no answer: {error}"))
+        }
+        Some(Remark::Unreadable(error)) => {
+            let description = format!("the answer cannot be read: {error}");
+            ErrorReport { description, ..ErrorReport::from(error) }
+        }
+        Some(Remark::Other(words)) => {
+            ErrorReport::new(code, format!("{text}; what came was no answer: {words}"))
+        }
+    }
+}
+
+/// An invalid choice, with where it stood and what to change if it could not even be read.
+fn invalid(fault: Fault, got: &str, remark: Option<&Remark>) -> ErrorReport {
+    let (code, text) = (fault_code(fault), format!("{}, got '{got}'", fault_text(fault)));
+    match remark {
+        Some(Remark::Unreadable(error)) => {
+            let description = format!("{text}: {error}");
+            let code = ErrorReport::new(code, "").code;
+            ErrorReport { code, description, ..ErrorReport::from(error) }
+        }
+        Some(Remark::Receipt(_) | Remark::Other(_)) | None => ErrorReport::new(code, text),
+    }
+}
+
+/// Until when an answer of `seat` counts.
+fn open_until(machine: &Match, seat: Seat) -> Option<Timestamp> {
+    match machine.phase() {
+        Phase::Inviting(seats) => match seats[seat] {
+            Invitation::Sent { deadline } | Invitation::Undelivered { deadline, .. } => {
+                Some(deadline)
+            }
+            Invitation::Due
+            | Invitation::Postponed { .. }
+            | Invitation::Accepted
+            | Invitation::Lost => None,
+        },
+        Phase::Collecting { seats, .. } => match seats[seat] {
+            Asking::Open { deadline, .. } => Some(deadline),
+            Asking::Between { retry_at, .. } => Some(retry_at + machine.policy().choice_timeout()),
+            Asking::Idle | Asking::Due | Asking::Given(_) | Asking::Lost => None,
+        },
+        Phase::Pending
+        | Phase::Drawing { .. }
+        | Phase::Evaluating { .. }
+        | Phase::Decided { .. }
+        | Phase::Annulled { .. } => None,
+    }
+}
+
+fn lost(report: ErrorReport, loss: &Loss, policy: &Policy, dialect: Dialect) -> ErrorReport {
+    match loss {
+        Loss::NotJoined(failure) => {
+            let silence = (policy.invitation_timeout(), MessageType::GameJoinAck);
+            with_silence(report, *failure, silence, dialect)
+        }
+        Loss::NoMove(failure) => with_silence(report, *failure, choice_silence(policy), dialect),
+        Loss::Declined { .. } | Loss::InvalidMove { .. } => report,
+    }
+}
+
+fn choice_silence(policy: &Policy) -> (Duration, MessageType) {
+    (policy.choice_timeout(), MessageType::ChooseParityResponse)
+}
+
+/// What was waited for, and how long, unless there is something better to say.
+fn with_silence(
+    report: ErrorReport,
+    failure: Failure,
+    (waited, expected): (Duration, MessageType),
+    dialect: Dialect,
+) -> ErrorReport {
+    match failure {
+        Failure::Silence if report.context.is_none() => {
+            report.waited(waited, expected.name(dialect))
+        }
+        Failure::Silence | Failure::Unreachable => report,
+    }
+}
+
+const fn failure_of(failure: Failure) -> (Code, &'static str) {
+    match failure {
+        Failure::Silence => (Code::E001, "no answer in time"),
+        Failure::Unreachable => {
+            (Code::E009, "the endpoint could not be reached or gave no usable answer")
+        }
+    }
+}
+
+const fn fault_code(fault: Fault) -> Code {
+    match fault {
+        Fault::IllegalMove => Code::E004,
+        Fault::MissingField => Code::E003,
+        Fault::WrongMatch => Code::E015,
+    }
+}
+
+const fn fault_text(fault: Fault) -> &'static str {
+    match fault {
+        Fault::IllegalMove => "Choice must be 'even' or 'odd'",
+        Fault::MissingField => "A required field is missing or cannot be used",
+        Fault::WrongMatch => "The answer names another match",
+    }
+}
+
+/// The code and the words for a technical loss.
+pub(super) fn loss_of(loss: &Loss) -> (Code, String) {
+    match loss {
+        Loss::Declined { reason } => {
+            let reason = reason.as_deref().unwrap_or("no reason given");
+            (Code::E001, format!("refused the invitation: {reason}"))
+        }
+        Loss::NotJoined(failure) => {
+            let (code, text) = failure_of(*failure);
+            (code, format!("did not join: {text}"))
+        }
+        Loss::NoMove(failure) => {
+            let (code, text) = failure_of(*failure);
+            (code, format!("did not choose: {text}"))
+        }
+        Loss::InvalidMove { fault, got } => {
+            (fault_code(*fault), format!("{}, got '{got}'", fault_text(*fault)))
+        }
+    }
+}

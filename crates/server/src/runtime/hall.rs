@@ -1,0 +1,241 @@
+//! Manager, referees and players of one league in this process, each behind a port of its own.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use league_agent::ambient;
+use league_agent::caller::Caller;
+use league_agent::endpoint::serve;
+use league_agent::exchange::{Exchange, random_hex};
+use league_agent::guard;
+use league_agent::player::Player;
+use league_agent::register::{Application, Membership};
+use league_core::id::{GameType, LeagueId};
+use league_core::manager::{Charter, ProtocolVersion, StartRule};
+use league_core::proof::Keys;
+use league_wire::message::Meta;
+use league_wire::{Dialect, JoinCode};
+use tokio::net::TcpListener;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinSet;
+
+use super::{PlayError, PlayPlan};
+use crate::journal::Journal;
+use crate::limits::REFEREE_MATCHES_DEFAULT;
+use crate::manager::{Actor, Books, Manager, Outbound, Stub};
+use crate::referee::Referee;
+use crate::secret;
+
+const MANAGER_AGENT: &str = concat!("league_manager/", env!("CARGO_PKG_VERSION"));
+const REFEREE_AGENT: &str = concat!("referee/", env!("CARGO_PKG_VERSION"));
+const PLAYER_AGENT: &str = concat!("player/", env!("CARGO_PKG_VERSION"));
+
+/// A league with everybody in it.
+pub(super) struct Hall {
+    stub: Stub,
+    league: LeagueId,
+    manager: String,
+    tasks: JoinSet<Result<(), PlayError>>,
+    referees: JoinSet<Result<(), PlayError>>,
+    exchanges: Vec<Exchange>,
+    /// Stops the writer of the league, which then still delivers its last news.
+    close: watch::Sender<bool>,
+    /// Ends when the writer has left.
+    writer_left: oneshot::Receiver<()>,
+    /// Sends the referees home, who then still tell the players how the last matches ended.
+    relieve: watch::Sender<bool>,
+    quit: watch::Sender<bool>,
+    timeout: Duration,
+    join_key: JoinCode,
+}
+
+impl Hall {
+    /// Founds a league and opens its manager for registration.
+    pub(super) async fn open(
+        plan: &PlayPlan,
+        journal: Arc<dyn Journal>,
+    ) -> Result<Self, PlayError> {
+        let keys = Keys::derive(&secret::secret(&plan.data)?);
+        let admin = secret::admin_token(&plan.data)?;
+        let charter = charter(plan, &keys)?;
+        let league = charter.league.clone();
+        let books = Books::found(journal, ambient::now(), charter).await?;
+        let (quit, quitting) = watch::channel(false);
+        let exchange = Exchange::new(Caller::new(MANAGER_AGENT, plan.policy.http_timeout()));
+        let exchanges = vec![exchange.clone()];
+        let outbound_keys = keys.clone();
+        let join_key = JoinCode::new(keys.join_key(&league).expose());
+        let (stub, actor) = Actor::new(books, |stub| Outbound::new(stub, outbound_keys, exchange));
+        let leagues = BTreeMap::from([(league.clone(), stub.clone())]);
+        let manager = Arc::new(Manager::new(keys, admin, leagues));
+        let (listener, address) = listen().await?;
+        let mut tasks = JoinSet::new();
+        let (close, closing) = watch::channel(false);
+        let (leaving, writer_left) = oneshot::channel();
+        tasks.spawn(async move {
+            let outcome = actor.run(closing).await;
+            drop(leaving);
+            Ok(outcome?)
+        });
+        tasks.spawn(async move {
+            serve(listener, manager, quitting).await;
+            Ok(())
+        });
+        let (manager, timeout) = (url(address), plan.policy.register_timeout());
+        Ok(Self {
+            stub,
+            league,
+            manager,
+            tasks,
+            referees: JoinSet::new(),
+            exchanges,
+            close,
+            writer_left,
+            relieve: watch::Sender::new(false),
+            quit,
+            timeout,
+            join_key,
+        })
+    }
+
+    /// Seats referees and players; comes back only if one of the agents fails.
+    pub(super) async fn run_agents(&mut self, plan: &PlayPlan) -> PlayError {
+        for number in 1..=plan.referees {
+            if let Err(error) = self.seat_referee(plan, number).await {
+                return error;
+            }
+        }
+        for number in 1..=plan.players {
+            if let Err(error) = self.seat_player(plan, number).await {
+                return error;
+            }
+        }
+        loop {
+            let ended = tokio::select! {
+                Some(ended) = self.tasks.join_next() => ended,
+                Some(ended) = self.referees.join_next() => ended,
+                else => return PlayError::Stopped { done: self.done() },
+            };
+            if let Err(error) = guard::outcome(ended).unwrap_or(Ok(())) {
+                return error;
+            }
+        }
+    }
+
+    /// Matches with a result.
+    pub(super) fn done(&self) -> u64 {
+        let published = self.stub.published();
+        let past: usize = published.league.past().iter().map(|round| round.matches.len()).sum();
+        let open = published.league.open_round();
+        let now = open.map_or(0, |round| round.matches.len() - round.unfinished);
+        (past + now) as u64
+    }
+
+    /// The league that is played here.
+    pub(super) fn league(&self) -> LeagueId {
+        self.league.clone()
+    }
+
+    /// Sends everybody home and says how many calls were made.
+    pub(super) async fn close(mut self) -> u64 {
+        self.close.send_replace(true);
+        // It says nothing; that it is gone is the news.
+        let _left = self.writer_left.await;
+        self.relieve.send_replace(true);
+        while self.referees.join_next().await.is_some() {}
+        self.quit.send_replace(true);
+        while self.tasks.join_next().await.is_some() {}
+        self.exchanges.iter().map(Exchange::calls).sum()
+    }
+
+    async fn seat_referee(&mut self, plan: &PlayPlan, number: u32) -> Result<(), PlayError> {
+        let (listener, address) = listen().await?;
+        let exchange = self.exchange(REFEREE_AGENT, plan);
+        let name = format!("Referee {number}");
+        let mut application = self.application(plan, name, address)?;
+        application.meta.max_concurrent_matches = Some(REFEREE_MATCHES_DEFAULT);
+        application.meta.join = Some(self.join_key.clone());
+        let referee = Referee::new(&self.manager, exchange);
+        let (stop, mut ready) = (self.relieve.subscribe(), referee.membership());
+        self.referees.spawn(async move { Ok(referee.run(listener, application, stop).await?) });
+        wait_until(&mut ready).await;
+        Ok(())
+    }
+
+    async fn seat_player(&mut self, plan: &PlayPlan, number: u32) -> Result<(), PlayError> {
+        let (listener, address) = listen().await?;
+        let exchange = self.exchange(PLAYER_AGENT, plan);
+        let house = plan.strategies[(number as usize - 1) % plan.strategies.len()];
+        let name = format!("Player {number} ({})", house.name());
+        let application = self.application(plan, name, address)?;
+        let strategy = house.strategy(plan.seed.wrapping_add(number.into()));
+        let player = Arc::new(Player::new(strategy));
+        let (stop, mut ready) = (self.quit.subscribe(), player.membership());
+        self.tasks
+            .spawn(async move { Ok(player.run(listener, exchange, application, stop).await?) });
+        wait_until(&mut ready).await;
+        Ok(())
+    }
+
+    fn exchange(&mut self, user_agent: &'static str, plan: &PlayPlan) -> Exchange {
+        let exchange = Exchange::new(Caller::new(user_agent, plan.policy.http_timeout()));
+        self.exchanges.push(exchange.clone());
+        exchange
+    }
+
+    fn application(
+        &self,
+        plan: &PlayPlan,
+        display_name: String,
+        address: SocketAddr,
+    ) -> Result<Application, PlayError> {
+        let game: GameType = plan.game.parse()?;
+        let meta = Meta {
+            display_name,
+            version: env!("CARGO_PKG_VERSION").into(),
+            protocol_version: Some(ProtocolVersion::CURRENT.to_string()),
+            game_types: vec![game],
+            contact_endpoint: Some(url(address)),
+            contact_email: None,
+            max_concurrent_matches: None,
+            dialect: Some(Dialect::Flat),
+            batch: true,
+            join: None,
+        };
+        let (manager, league) = (self.manager.clone(), Some(self.league.clone()));
+        let (dialect, timeout) = (Dialect::Flat, self.timeout);
+        Ok(Application { manager, league, dialect, meta, timeout })
+    }
+}
+
+fn charter(plan: &PlayPlan, keys: &Keys) -> Result<Charter, PlayError> {
+    let rules = plan.policy.written().into_iter();
+    let digits: String = random_hex().chars().take(8).collect();
+    Ok(Charter {
+        league: format!("league_{digits}").parse()?,
+        rule_set: plan.policy.rule_set().to_string(),
+        rules: rules.map(|(key, value)| (key.to_string(), value)).collect(),
+        game: plan.game.parse()?,
+        format: plan.format.clone(),
+        start: StartRule::Players(plan.players),
+        players_max: plan.players,
+        key_check: keys.check_value(),
+    })
+}
+
+/// Waits until an agent has registered. If it fails instead, its task says why.
+async fn wait_until<Id>(ready: &mut watch::Receiver<Option<Membership<Id>>>) {
+    drop(ready.wait_for(Option::is_some).await);
+}
+
+async fn listen() -> Result<(TcpListener, SocketAddr), PlayError> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(PlayError::Listen)?;
+    let address = listener.local_addr().map_err(PlayError::Listen)?;
+    Ok((listener, address))
+}
+
+fn url(address: SocketAddr) -> String {
+    format!("http://{address}/mcp")
+}

@@ -1,0 +1,109 @@
+//! A league counted from its record, row by row, believing nothing that is not in it.
+
+use std::sync::Arc;
+
+use league_core::id::LeagueId;
+use league_core::manager::{Event, Fact, League, Phase};
+use league_core::verdict::Verdict;
+
+use super::{PlayError, Progress};
+use crate::journal::tail::Follower;
+use crate::journal::{Head, Journal, codec};
+use crate::limits::REPLAY_PAGE_ROWS;
+use crate::manager::OpenError;
+
+/// What the record of a league says.
+#[derive(Debug, Clone)]
+pub struct Recount {
+    /// The league that the record folds to.
+    pub league: League,
+    /// Matches with a result.
+    pub results: u64,
+    /// Matches in which both players were asked and both answered.
+    pub played: u64,
+    /// Times a player lost by failing to play.
+    pub technical_losses: u64,
+    /// Matches that were called off.
+    pub cancelled: u64,
+    /// Attempts that were annulled for our own failures.
+    pub annulled: u64,
+    /// The last row that was read.
+    pub head: Head,
+}
+
+impl Recount {
+    /// A count that starts with the founding of a league.
+    ///
+    /// # Errors
+    /// If the event is something else, or the charter cannot be followed.
+    pub fn start(league: &LeagueId, event: &Event, head: Head) -> Result<Self, OpenError> {
+        let Fact::LeagueCreated(charter) = &event.fact else {
+            return Err(OpenError::NotALeague(league.clone()));
+        };
+        let league = League::open(charter)?;
+        let (results, played, technical_losses, cancelled, annulled) = (0, 0, 0, 0, 0);
+        Ok(Self { league, results, played, technical_losses, cancelled, annulled, head })
+    }
+
+    /// Counts the next event.
+    pub fn add(&mut self, event: &Event) {
+        self.league.apply(event);
+        match &event.fact {
+            Fact::ResultRecorded(recorded) => {
+                self.results += 1;
+                match recorded.verdict {
+                    Verdict::Won(_) | Verdict::Drawn => self.played += 1,
+                    Verdict::TechnicalLoss(_) => self.technical_losses += 1,
+                    Verdict::BothLost => self.technical_losses += 2,
+                    Verdict::Cancelled => self.cancelled += 1,
+                }
+            }
+            Fact::MatchReassigned { annulled, .. } => self.annulled += u64::from(*annulled),
+            Fact::LeagueCreated(_)
+            | Fact::PlayerRegistered { .. }
+            | Fact::RefereeRegistered { .. }
+            | Fact::LeagueStarted
+            | Fact::RoundOpened { .. }
+            | Fact::ReportRefused { .. }
+            | Fact::RoundClosed { .. }
+            | Fact::LeagueCompleted => {}
+        }
+    }
+}
+
+/// Follows the record of a league to its end.
+pub(super) async fn follow(
+    journal: Arc<dyn Journal>,
+    league: LeagueId,
+    players: u32,
+    mut progress: impl FnMut(Progress),
+) -> Result<Recount, PlayError> {
+    let genesis = Head::genesis(&league);
+    let mut follower = Follower::start(journal, league.clone(), genesis).await?;
+    let mut count: Option<Recount> = None;
+    loop {
+        for row in follower.next(REPLAY_PAGE_ROWS).await? {
+            let seq = row.seq.get();
+            let event =
+                codec::decode(&row.bytes).map_err(|source| PlayError::Record { seq, source })?;
+            match &mut count {
+                Some(count) => count.add(&event),
+                None => count = Some(Recount::start(&league, &event, row.head())?),
+            }
+        }
+        let Some(count) = &mut count else { continue };
+        count.head = follower.position();
+        progress(Progress { done: count.results, total: matches_total(&count.league, players) });
+        if matches!(count.league.phase(), Phase::Completed { .. }) {
+            return Ok(count.clone());
+        }
+    }
+}
+
+/// How many matches there will be in all, where the format knows.
+fn matches_total(league: &League, players: u32) -> Option<u64> {
+    let rounds = league.format().rounds_total(players)?;
+    let round = league.open_round().map(|round| round.matches.len());
+    let round = round.or_else(|| league.past().first().map(|round| round.matches.len()));
+    Some(u64::from(rounds) * (round.unwrap_or(players as usize / 2) as u64))
+}

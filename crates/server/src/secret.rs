@@ -1,0 +1,112 @@
+//! The server's secret and the administrator's token: private files in the data directory.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use league_agent::ambient::OsDice;
+use league_core::dice::Dice;
+use league_core::proof::{Secret, Token};
+
+const SECRET_FILE: &str = "secret";
+const ADMIN_FILE: &str = "admin-token";
+
+/// Why a private file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretError {
+    /// It cannot be read or written.
+    #[error("cannot use {file}: {source}")]
+    File {
+        /// Which file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It does not hold what it should.
+    #[error("{file} does not hold {expected}; restore it from a backup")]
+    Damaged {
+        /// Which file.
+        file: PathBuf,
+        /// What it should hold.
+        expected: &'static str,
+    },
+}
+
+/// The secret of the data directory, made if there is none.
+///
+/// # Errors
+/// If the file cannot be used.
+pub fn secret(data: &Path) -> Result<Secret, SecretError> {
+    let text = read_or_make(&data.join(SECRET_FILE), || Secret::roll(&mut OsDice).expose())?;
+    let damaged = |_| SecretError::Damaged {
+        file: data.join(SECRET_FILE),
+        expected: "a secret of 64 hex digits",
+    };
+    text.parse().map_err(damaged)
+}
+
+/// The administrator's token of the data directory, made if there is none.
+///
+/// # Errors
+/// If the file cannot be used.
+pub fn admin_token(data: &Path) -> Result<Token, SecretError> {
+    let text = read_or_make(&data.join(ADMIN_FILE), || {
+        let hex: String = OsDice.bytes32().iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("tok_administrator_{hex}")
+    })?;
+    let damaged = |_| SecretError::Damaged { file: data.join(ADMIN_FILE), expected: "a token" };
+    text.parse().map_err(damaged)
+}
+
+fn read_or_make(file: &Path, make: impl FnOnce() -> String) -> Result<String, SecretError> {
+    let failed = |source| SecretError::File { file: file.into(), source };
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(text.trim().to_string()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let text = make();
+            write_private(file, &text).map_err(failed)?;
+            Ok(text)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+fn write_private(file: &Path, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut opened = options.open(file)?;
+    opened.write_all(text.as_bytes())?;
+    opened.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // req: AUTH-5
+    #[cfg(unix)]
+    #[test]
+    fn private_files_are_made_once_and_only_for_the_owner() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let data = tempfile::tempdir().unwrap();
+        let first = secret(data.path()).unwrap().expose();
+        assert_eq!(secret(data.path()).unwrap().expose(), first);
+        let token = admin_token(data.path()).unwrap();
+        assert!(token.matches(admin_token(data.path()).unwrap().expose()));
+        for file in [SECRET_FILE, ADMIN_FILE] {
+            let mode = fs::metadata(data.path().join(file)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{file}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_secret_is_an_error_and_never_replaced() {
+        let data = tempfile::tempdir().unwrap();
+        fs::write(data.path().join(SECRET_FILE), "half a sec").unwrap();
+        assert!(matches!(secret(data.path()), Err(SecretError::Damaged { .. })));
+        assert_eq!(fs::read_to_string(data.path().join(SECRET_FILE)).unwrap(), "half a sec");
+    }
+}
