@@ -1,0 +1,31 @@
+//! The services over real sockets, met by strangers who write their JSON by hand, and what only a
+//! whole process can show.
+
+#[cfg(test)]
+mod authentication;
+#[cfg(test)]
+mod envelope;
+#[cfg(test)]
+mod foreign_referee;
+#[cfg(test)]
+mod impostor;
+#[cfg(test)]
+mod kill;
+#[cfg(test)]
+mod own_referee;
+#[cfg(test)]
+mod players;
+#[cfg(test)]
+mod registration;
+#[cfg(test)]
+mod restart;
+#[cfg(test)]
+mod rpc;
+#[cfg(test)]
+mod shape;
+#[cfg(test)]
+mod stage;
+#[cfg(test)]
+mod stranger;
+#[cfg(test)]
+mod troubles;
