@@ -1,0 +1,83 @@
+//! What was typed.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+
+/// Runs tournaments between autonomous agents written by strangers in any language.
+#[derive(Debug, Parser)]
+#[command(name = "league", version, propagate_version = true, arg_required_else_help = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Play(PlayArgs),
+}
+
+/// Play a whole league on this machine, over real HTTP.
+///
+/// Starts a manager, referees and players on free ports, plays every match, keeps the record in
+/// a journal and prints the final table.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  league play                                    four players, two referees
+  league play --players 20 --strategies random   twenty coin tossers
+  league play --rules v2.0 --json                one JSON document on stdout
+  league play --set choice_timeout=2s            one rule changed
+")]
+pub(crate) struct PlayArgs {
+    /// How many players
+    #[arg(long, default_value_t = 4, value_name = "N", value_parser = count)]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) players: u32,
+    /// How many referees
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = count)]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) referees: u32,
+    /// The game
+    #[arg(long, default_value = "even_odd", value_name = "GAME")]
+    pub(crate) game: String,
+    /// How rounds are paired
+    #[arg(long, default_value = "round_robin", value_name = "FORMAT")]
+    pub(crate) format: String,
+    /// The rule set: v2.1 or v2.0
+    #[arg(long, default_value = "v2.1", value_name = "RULES")]
+    pub(crate) rules: String,
+    /// Change one rule, such as choice_timeout=2s; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Strategies that the players take in turn
+    #[arg(long, value_delimiter = ',', value_name = "A,B,…")]
+    #[arg(default_value = "random,even,odd,alternating")]
+    pub(crate) strategies: Vec<String>,
+    /// Where the record is kept
+    #[arg(long, default_value = "league-data", value_name = "DIR", env = "LEAGUE_DATA")]
+    pub(crate) data: PathBuf,
+    /// Makes the strategies' dice repeatable; draws stay unpredictable
+    #[arg(long, value_name = "N", value_parser = seed)]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) seed: Option<u64>,
+    /// Multiplies every time limit of the protocol
+    #[arg(long, default_value_t = 1.0, value_name = "F", value_parser = factor)]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) time_scale: f64,
+    /// Print one JSON document on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn count(text: &str) -> Result<u32, &'static str> {
+    text.parse().map_err(|_| "expected a whole number such as 4")
+}
+
+fn seed(text: &str) -> Result<u64, &'static str> {
+    text.parse().map_err(|_| "expected a whole number such as 7")
+}
+
+fn factor(text: &str) -> Result<f64, &'static str> {
+    text.parse().map_err(|_| "expected a number such as 0.1")
+}

@@ -1,0 +1,8 @@
+//! The program as people meet it: what it prints, what it leaves behind, and how it ends.
+
+#[cfg(test)]
+mod mistakes;
+#[cfg(test)]
+mod play;
+#[cfg(test)]
+mod program;

@@ -1,0 +1,151 @@
+//! Whole leagues, played by the program itself.
+
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use league_server::journal::{Journal, SqliteJournal};
+use serde_json::Value;
+
+use crate::program::{Place, Run};
+
+/// Tries to see a condition come true before giving up; each looks at a file.
+const LOOKS: u32 = 10_000_000;
+
+fn played(place: &Place, line: &str) -> Value {
+    let run = place.run(line);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{line}");
+    assert!(run.stdout.ends_with("}\n"));
+    serde_json::from_str(&run.stdout).expect("exactly one JSON document")
+}
+
+// req: SCHED-1
+#[test]
+fn five_players_play_ten_matches_in_five_rounds() {
+    let place = Place::new();
+    let report = played(&place, "play --players 5 --referees 2 --json");
+    let number = |name: &str| report[name].as_u64().unwrap_or_else(|| panic!("{name}: {report}"));
+    let counts = ["players", "referees", "rounds", "matches", "played"].map(number);
+    assert_eq!(counts, [5, 2, 5, 10, 10]);
+    assert_eq!(["technical_losses", "cancelled", "annulled"].map(number), [0, 0, 0]);
+    // Registrations, invitations, choices, reports and game overs, at the least.
+    assert!(number("http_calls") >= 7 + 10 * (2 + 2 + 1 + 2), "{report}");
+    let figure = |name: &str| report[name].as_f64().unwrap();
+    assert!(figure("wall_s") > 0.0);
+    assert!((figure("matches_per_s") * figure("wall_s") - 10.0).abs() < 0.001);
+    assert!(report["league_id"].as_str().unwrap().starts_with("league_"));
+    let head = report["journal_head"].as_str().unwrap();
+    assert!(head.len() == 64 && head.bytes().all(|b| b.is_ascii_hexdigit()), "{head}");
+    let journal = place.path().join(report["journal"].as_str().unwrap());
+    assert!(journal.is_file(), "{}", journal.display());
+}
+
+// req: RESULT-4
+#[test]
+fn the_table_adds_up() {
+    let report = played(&Place::new(), "play --players 5 --json");
+    let rows = report["standings"].as_array().unwrap();
+    assert_eq!(rows.len(), 5);
+    let mut drawn = 0;
+    let mut points_before = u64::MAX;
+    for (rank, row) in (1..).zip(rows) {
+        let number = |name: &str| row[name].as_u64().unwrap();
+        assert_eq!(number("rank"), rank);
+        assert_eq!(number("played"), 4, "everybody sits out one round");
+        assert_eq!(number("wins") + number("draws") + number("losses"), 4);
+        assert_eq!(number("points"), 3 * number("wins") + number("draws"));
+        assert_eq!(number("technical_losses"), 0);
+        assert!(number("points") <= points_before);
+        points_before = number("points");
+        drawn += number("draws");
+    }
+    let points: u64 = rows.iter().map(|row| row["points"].as_u64().unwrap()).sum();
+    assert_eq!(points, 3 * 10 - drawn / 2, "a draw gives one point less than a win");
+    assert_eq!(report["champion"]["player_id"], rows[0]["player_id"]);
+    assert_eq!(report["champion"]["points"], rows[0]["points"]);
+}
+
+#[test]
+fn players_take_the_strategies_in_turn() {
+    let report = played(&Place::new(), "play --players 3 --strategies odd,even --json");
+    let mut names: Vec<_> = report["standings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["display_name"].as_str().unwrap().to_string())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["Player 1 (odd)", "Player 2 (even)", "Player 3 (odd)"]);
+}
+
+#[test]
+fn both_rule_sets_and_changed_rules_can_be_played() {
+    let place = Place::new();
+    let report = played(&place, "play --rules v2.0 --set points_win=5 --json");
+    assert_eq!(report["rules"], "v2.0");
+    assert_eq!(report["played"], 6);
+    let rows = report["standings"].as_array().unwrap();
+    for row in rows {
+        let number = |name: &str| row[name].as_u64().unwrap();
+        assert_eq!(number("points"), 5 * number("wins") + number("draws"));
+    }
+}
+
+#[test]
+fn two_leagues_in_one_directory_are_both_kept() {
+    let place = Place::new();
+    let reports = [played(&place, "play --json"), played(&place, "play --json")];
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let journal = SqliteJournal::open(&place.data()).unwrap();
+    let kept = runtime.block_on(journal.leagues()).unwrap();
+    assert_eq!(kept.len(), 2);
+    for report in reports {
+        let id = kept.iter().find(|id| report["league_id"] == id.as_str()).expect("it is kept");
+        let head = runtime.block_on(journal.head(id)).unwrap().unwrap();
+        assert_eq!(report["journal_head"], head.hash.to_string());
+    }
+}
+
+#[test]
+fn people_get_a_table_and_where_the_record_is() {
+    let place = Place::new();
+    let run = place.run("play --players 3 --data here/and/there");
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    let record = format!("Record: {}", ["here", "and", "there", "league.db"].join("/"));
+    for expected in ["rank", "P01", "P02", "P03", "Champion: Player", "3 of 3 matches", &record] {
+        assert!(run.stdout.contains(expected), "no {expected} in {}", run.stdout);
+    }
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_failure() {
+    let place = Place::new();
+    for line in ["play --json", "play", "play --help"] {
+        let mut command = place.command(line);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""), "{line}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_stops_the_league_and_says_so() {
+    let place = Place::new();
+    let mut command = place.command("play --players 100 --json");
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let made = place.data().join("secret");
+    let is_there = (0..LOOKS).any(|_| {
+        std::thread::yield_now();
+        made.exists()
+    });
+    assert!(is_there, "the league was never founded");
+    let interrupted =
+        Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status();
+    assert!(interrupted.unwrap().success());
+    let run = Run::of(child.wait_with_output().unwrap());
+    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{}", run.stderr);
+    assert!(run.stderr.starts_with("error: the league was stopped after "), "{}", run.stderr);
+    assert!(run.stderr.contains("\n\nhint: what was played until then is kept in league-data\n"));
+}
