@@ -66,9 +66,10 @@ impl League {
     ) -> Result<Decision, Refusal> {
         let player = PlayerId::from_index(self.players.len());
         if let Some(known) = self.players.iter().find(|p| is_same(&p.profile, &profile, &host)) {
-            let agent = AgentId::Player(known.id);
-            let known = (agent, &known.conversation, known.registered_at, known.nonce);
-            return same_again(now, known, &conversation);
+            let is_repeated = is_repeated(&known.profile, &profile)
+                && known.conversation == conversation
+                && now.since(known.registered_at) <= SAME_ANSWER;
+            return same_again(AgentId::Player(known.id), known.nonce, is_repeated);
         }
         let profile = with_address(profile, &host, PLAYER_PORT_BASE + player.number());
         if self.phase != Phase::Registering {
@@ -94,9 +95,10 @@ impl League {
     ) -> Result<Decision, Refusal> {
         let referee = RefereeId::from_index(self.referees.len());
         if let Some(known) = self.referees.iter().find(|r| is_same(&r.profile, &profile, &host)) {
-            let agent = AgentId::Referee(known.id);
-            let known = (agent, &known.conversation, known.registered_at, known.nonce);
-            return same_again(now, known, &conversation);
+            let is_repeated = is_repeated(&known.profile, &profile)
+                && known.conversation == conversation
+                && now.since(known.registered_at) <= SAME_ANSWER;
+            return same_again(AgentId::Referee(known.id), known.nonce, is_repeated);
         }
         let profile = with_address(profile, &host, REFEREE_PORT_BASE + referee.number());
         if matches!(self.phase, Phase::Completed { .. }) {
@@ -290,13 +292,20 @@ fn is_same(known: &Profile, asking: &Profile, host: &str) -> bool {
             == (&asking.display_name, &asking.version, &asking.email)
 }
 
+/// Whether a registration says exactly what an earlier one said. The answer holds the token, so
+/// nobody gets it by knowing an address and a conversation.
+fn is_repeated(known: &Profile, asking: &Profile) -> bool {
+    let endpoint = if asking.endpoint.is_empty() { &known.endpoint } else { &asking.endpoint };
+    *known == Profile { endpoint: endpoint.clone(), ..asking.clone() }
+}
+
 /// The same registration again gets the same answer for a while; another one is a duplicate.
-fn same_again(
-    now: Timestamp,
-    (agent, asked_in, at, nonce): (AgentId, &ConversationId, Timestamp, [u8; 32]),
-    conversation: &ConversationId,
+const fn same_again(
+    agent: AgentId,
+    nonce: [u8; 32],
+    is_repeated: bool,
 ) -> Result<Decision, Refusal> {
-    if asked_in == conversation && now.since(at) <= SAME_ANSWER {
+    if is_repeated {
         return Ok(Decision { fact: None, reply: Reply::Registered { agent, nonce } });
     }
     Err(Refusal::AlreadyRegistered(agent))

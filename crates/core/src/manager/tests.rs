@@ -277,6 +277,9 @@ fn the_same_registration_gets_the_same_answer_for_a_while() {
     hall.now = hall.now + Duration::from_secs(120);
     assert_eq!(hall.join_player(1), Ok(first));
     assert_eq!(hall.books.len(), books);
+    let thief = Profile { display_name: "Agent Beta".into(), ..profile(8_101) };
+    let taken = Refusal::AlreadyRegistered(AgentId::Player(PlayerId::new(1)));
+    assert_eq!(hall.ask(joining(thief)), Err(taken), "the answer holds the token");
     hall.now = hall.now + Duration::from_secs(1);
     let taken = Refusal::AlreadyRegistered(AgentId::Player(PlayerId::new(1)));
     assert_eq!(hall.join_player(1), Err(taken));
