@@ -22,10 +22,16 @@ pub const WRITER_QUEUE_MAX: usize = 1024;
 pub const COMMIT_ROWS_MAX: usize = 512;
 /// Bytes after which a transaction takes no further append.
 pub const COMMIT_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Times that the writer gives way to appenders who are about to join a transaction.
-pub const GIVE_WAY_MAX: usize = 64;
+/// Appenders that are answered in one go.
+pub const ANSWERS_PORTION: usize = 32;
+/// A transaction waits for further appends for this fraction of the last one's commit.
+pub const COMPANY_WAIT_FRACTION: u32 = 4;
+/// Appends that are written while a transaction waits for further ones.
+pub const COMPANY_CHUNK: usize = 64;
 /// Pages of the write-ahead log after which it is folded into the database.
-pub const WAL_PAGES_MAX: i64 = 4096;
+pub const WAL_PAGES_MAX: usize = 4096;
+/// Pages of the write-ahead log at which writing waits until it is folded.
+pub const WAL_PAGES_HARD_MAX: usize = 4 * WAL_PAGES_MAX;
 /// Rows after which the writer stores where the latest rows are.
 pub const RECENT_ROWS_MAX: usize = 65_536;
 /// Places that are stored together.

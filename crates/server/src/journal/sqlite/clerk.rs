@@ -1,13 +1,15 @@
 //! The one thread that writes. It takes whatever waits, commits it as one transaction and only then
-//! answers. It never sleeps to wait for company; it gives way a bounded number of times.
+//! answers.
 
 use std::sync::Arc;
-use std::thread;
+use std::time::Duration;
 
+use league_agent::ambient::Mark;
 use rusqlite::{CachedStatement, Connection, TransactionBehavior};
 
 use super::block::{self, BLOCK_BYTES};
 use super::fault::{is_sync_lost, is_taken, stored, told};
+use super::fold::Folder;
 use super::places::{Recent, number};
 use super::queue::Queue;
 use super::reader::Desk;
@@ -15,7 +17,9 @@ use super::stream::{Known, Stream};
 use super::writer::{Counter, Links, Reply, Request};
 use crate::journal::tail::Tails;
 use crate::journal::{Batch, Head, JournalError, Seq};
-use crate::limits::{COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, GIVE_WAY_MAX, RECENT_ROWS_MAX};
+use crate::limits::{
+    COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, COMPANY_CHUNK, COMPANY_WAIT_FRACTION, RECENT_ROWS_MAX,
+};
 
 const NEW_LEAGUE: &str = "INSERT INTO league (name) VALUES (?1) RETURNING number";
 const BLOCK: &str = "INSERT INTO block (id, bytes) VALUES (?1, ?2)";
@@ -24,6 +28,8 @@ const ATTACHMENT: &str =
 
 /// What the thread works with.
 pub(super) struct Clerk {
+    // Before the connection, so that this is the last to close the file.
+    folder: Folder,
     connection: Connection,
     recent: Arc<Recent>,
     tails: Arc<Tails>,
@@ -32,8 +38,11 @@ pub(super) struct Clerk {
     era: u64,
     /// `None` after a failure: what is on the disk must be looked up again.
     end: Option<End>,
-    /// How many appends the last transaction had.
+    /// How many appends the next transaction may expect: those that wait, and one of each appender
+    /// that has just been answered.
     company: usize,
+    /// How long it took to make the last transaction durable.
+    last_commit: Duration,
 }
 
 /// Where the file ends.
@@ -50,18 +59,32 @@ struct Written {
     /// League, row and block.
     rows: Vec<(u32, i64, i64)>,
     is_stored: bool,
+    /// How much it is, attachments included.
+    bytes: usize,
 }
 
 impl Clerk {
     /// Looks up what is in the file, for itself and for the readers.
     pub(super) fn new(
         connection: Connection,
+        folder: Folder,
         recent: Arc<Recent>,
         tails: Arc<Tails>,
         counter: Arc<Counter>,
     ) -> rusqlite::Result<Self> {
         let end = Some(End::load(&connection, &recent)?);
-        Ok(Self { connection, recent, tails, counter, era: 0, end, company: 1 })
+        let last_commit = Duration::ZERO;
+        Ok(Self {
+            folder,
+            connection,
+            recent,
+            tails,
+            counter,
+            era: 0,
+            end,
+            company: 0,
+            last_commit,
+        })
     }
 
     /// Works until the queue is closed and empty.
@@ -82,9 +105,12 @@ impl Clerk {
         }
         match outcome {
             Ok(written) => {
+                queue.take_more(waiting);
+                self.company = waiting.len();
                 let later = waiting.split_off(written.replies.len());
+                let bytes = written.bytes;
                 self.publish(std::mem::replace(waiting, later), written);
-                true
+                self.folder.written(&self.connection, bytes).is_ok()
             }
             Err(error) => {
                 let told = |r: &Request| Err(told(&error, &r.stream.league, r.expected.next()));
@@ -124,13 +150,15 @@ impl Clerk {
             end,
             block: Vec::with_capacity(BLOCK_BYTES),
             company: self.company,
-            bytes: 0,
+            begun: Mark::set(),
+            patience: self.last_commit / COMPANY_WAIT_FRACTION,
             written,
         };
         let (end, written) = pen.write(queue, waiting)?;
+        let begun = Mark::set();
         transaction.commit()?;
+        self.last_commit = begun.elapsed();
         self.end = Some(end);
-        self.company = written.replies.len();
         Ok(written)
     }
 
@@ -160,10 +188,11 @@ struct Pen<'a> {
     end: End,
     /// The block that is being filled.
     block: Vec<u8>,
-    /// How many appends the last transaction had.
+    /// How many appends this transaction may expect.
     company: usize,
-    /// How much the transaction has, attachments included.
-    bytes: usize,
+    begun: Mark,
+    /// How long it may take from its beginning until it no longer waits for anybody.
+    patience: Duration,
     written: Written,
 }
 
@@ -187,25 +216,19 @@ impl Pen<'_> {
     }
 
     /// Whether there is more to write. Appenders that were answered a moment ago are about to ask
-    /// again: giving way until as many are back as last time saves every other sync. If fewer come
-    /// back, one transaction has given way in vain and the next expects no more than came.
+    /// again, and a sync shared with them is a sync saved. Waiting for them may take a fraction of
+    /// what the last sync took: on a slow disk everybody shares one, on a fast one some come back
+    /// while others are being written.
     fn has_company(&self, queue: &Queue<Request>, waiting: &mut Vec<Request>) -> bool {
-        for _ in 0..GIVE_WAY_MAX {
-            if queue.take_more(waiting) > 0 {
-                return true;
-            }
-            if waiting.len() >= self.company {
-                return false;
-            }
-            thread::yield_now();
-        }
-        false
+        let missing = self.company.saturating_sub(waiting.len());
+        let Some(patience) = self.patience.checked_sub(self.begun.elapsed()) else { return false };
+        queue.take_some(waiting, missing.min(COMPANY_CHUNK), patience) > 0
     }
 
     const fn has_room(&self) -> bool {
         self.written.replies.len() < COMMIT_ROWS_MAX
             && self.written.rows.len() < COMMIT_ROWS_MAX
-            && self.bytes < COMMIT_BYTES_MAX
+            && self.written.bytes < COMMIT_BYTES_MAX
     }
 
     /// Writes one request, or says why not.
@@ -254,7 +277,7 @@ impl Pen<'_> {
 
     fn insert(&mut self, league: u32, batch: &Batch, links: &Links) -> rusqlite::Result<Head> {
         let mut last = links.before;
-        self.bytes += batch.bytes_len();
+        self.written.bytes += batch.bytes_len();
         for (bytes, head) in batch.rows.iter().zip(links.after()) {
             if self.block.len() + block::framed(bytes.len()) > BLOCK_BYTES {
                 self.turn_over()?;

@@ -6,6 +6,7 @@
 mod block;
 mod clerk;
 mod fault;
+mod fold;
 mod open;
 mod places;
 mod queue;
@@ -26,6 +27,7 @@ use league_core::id::LeagueId;
 pub use open::OpenError;
 
 use self::clerk::Clerk;
+use self::fold::Folder;
 use self::places::Recent;
 use self::reader::Readers;
 use self::writer::{Counter, Writer};
@@ -65,10 +67,11 @@ impl SqliteJournal {
         let (recent, tails) = (Arc::new(Recent::default()), Arc::new(Tails::default()));
         let counter = Arc::<Counter>::default();
         let (for_readers, for_appenders) = (Arc::clone(&recent), Arc::clone(&counter));
-        let clerk = Clerk::new(connection, recent, Arc::clone(&tails), counter)
+        let unusable = |source| OpenError::Unusable { file: file.clone(), source };
+        let folder = Folder::start(&file).map_err(unusable)?;
+        let clerk = Clerk::new(connection, folder, recent, Arc::clone(&tails), counter)
             .map_err(|source| OpenError::Database { file: file.clone(), source })?;
-        let writer = Writer::start(clerk, for_appenders)
-            .map_err(|source| OpenError::Unusable { file: file.clone(), source })?;
+        let writer = Writer::start(clerk, for_appenders).map_err(unusable)?;
         let readers = Arc::new(Readers::new(file.clone(), for_readers));
         Ok(Self { readers, writer, tails, file, _lock: lock })
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::limits::{LOCK_WAIT_MS_MAX, WAL_PAGES_MAX};
+use crate::limits::LOCK_WAIT_MS_MAX;
 
 /// The database in the data directory.
 pub(super) const FILE: &str = "league.db";
@@ -95,6 +95,15 @@ pub(super) fn connect(file: &Path, bytes_max: Option<u64>) -> Result<Connection,
     Ok(connection)
 }
 
+/// A connection for folding the log into the database that another one writes.
+pub(super) fn connect_folder(file: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    Ok(connection)
+}
+
 /// A connection that cannot write.
 pub(super) fn connect_reader(file: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -125,7 +134,7 @@ fn prepare(connection: &Connection, bytes_max: Option<u64>) -> rusqlite::Result<
     connection.pragma_update(None, "page_size", PAGE_BYTES as i64)?;
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "wal_autocheckpoint", WAL_PAGES_MAX)?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     if let Some(bytes_max) = bytes_max {
         let pages = i64::try_from(bytes_max / PAGE_BYTES as u64).unwrap_or(i64::MAX);
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;

@@ -2,6 +2,7 @@
 //! costs a short lock and a wake-up only if the thread rests.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
@@ -14,7 +15,8 @@ pub(super) struct Queue<T> {
 
 struct State<T> {
     waiting: Vec<T>,
-    is_resting: bool,
+    /// How many must wait until the receiver is woken; more than there can be if it does not rest.
+    wanted: usize,
     is_closed: bool,
 }
 
@@ -24,7 +26,7 @@ pub(super) struct Closed;
 impl<T> Queue<T> {
     /// A queue in which `max` may wait; further senders wait for room.
     pub(super) fn new(max: usize) -> Self {
-        let state = State { waiting: Vec::new(), is_resting: false, is_closed: false };
+        let state = State { waiting: Vec::new(), wanted: usize::MAX, is_closed: false };
         Self { state: Mutex::new(state), news: Condvar::new(), room: Semaphore::new(max) }
     }
 
@@ -37,9 +39,12 @@ impl<T> Queue<T> {
             return Err(Closed);
         }
         state.waiting.push(sent);
-        let is_resting = std::mem::take(&mut state.is_resting);
+        let is_enough = state.waiting.len() >= state.wanted;
+        if is_enough {
+            state.wanted = usize::MAX;
+        }
         drop(state);
-        if is_resting {
+        if is_enough {
             self.news.notify_one();
         }
         Ok(())
@@ -50,7 +55,7 @@ impl<T> Queue<T> {
     pub(super) fn take(&self, taken: &mut Vec<T>) -> bool {
         let mut state = self.lock();
         while state.waiting.is_empty() && !state.is_closed {
-            state.is_resting = true;
+            state.wanted = 1;
             state = self.news.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         self.empty(state, taken) > 0
@@ -59,6 +64,19 @@ impl<T> Queue<T> {
     /// Moves what waits at the moment and says how many that were.
     pub(super) fn take_more(&self, taken: &mut Vec<T>) -> usize {
         self.empty(self.lock(), taken)
+    }
+
+    /// Moves what waits, if need be after resting for a while until there are `wanted`, and says how
+    /// many that were.
+    pub(super) fn take_some(&self, taken: &mut Vec<T>, wanted: usize, rest: Duration) -> usize {
+        let mut state = self.lock();
+        if state.waiting.is_empty() && wanted > 0 && !state.is_closed {
+            state.wanted = wanted;
+            let waited = self.news.wait_timeout(state, rest);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            state.wanted = usize::MAX;
+        }
+        self.empty(state, taken)
     }
 
     /// Refuses whatever comes from here on; what waits can still be taken.

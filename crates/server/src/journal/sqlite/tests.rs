@@ -12,13 +12,14 @@ use rusqlite::Connection;
 use tokio::runtime::Builder;
 
 use super::block::{Entry, entries, framed, push};
+use super::open::PAGE_BYTES;
 use super::places::number;
 use super::{OpenError, SqliteJournal, open};
 use crate::journal::contract::{Backend, all, batch, contract, league};
 use crate::journal::{
     Attachment, Batch, Damage, Head, Journal, JournalError, Outage, Seq, StoredAttachment,
 };
-use crate::limits::{BATCH_ROWS_MAX, RECENT_ROWS_MAX};
+use crate::limits::{BATCH_ROWS_MAX, RECENT_ROWS_MAX, WAL_PAGES_HARD_MAX};
 
 contract!(Scratch::new());
 
@@ -166,6 +167,24 @@ async fn a_full_disk_stores_nothing_by_halves_and_is_forgotten_when_there_is_spa
     let next = journal.append(&league, head.seq, heavy("space")).await.unwrap();
     assert_eq!(next, head.extend(b"space").extend(b"and"));
     assert_eq!(all(&journal, &league).await.len() as u64, next.seq.get());
+}
+
+#[tokio::test]
+async fn the_log_is_folded_while_rows_are_written() {
+    const BATCH_BYTES: usize = 4 * 1024 * 1024;
+    let scratch = Scratch::new();
+    let (journal, a) = (scratch.open(), league("a"));
+    let log_max = (2 * WAL_PAGES_HARD_MAX * PAGE_BYTES) as u64;
+    let mut head = Head::genesis(&a);
+    for _ in 0..=(log_max + log_max / 4) as usize / BATCH_BYTES {
+        let rows = vec![vec![7; BATCH_BYTES / 4]; 4];
+        head = journal.append(&a, head.seq, Batch::of(rows)).await.unwrap();
+        let log = fs::metadata(scratch.0.join("league.db-wal")).unwrap().len();
+        assert!(log < log_max, "{log} bytes");
+    }
+    drop(journal);
+    let count = all(&*scratch.open(), &a).await.len();
+    assert_eq!(count as u64, head.seq.get());
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! The appenders' side of writing: what is prepared before the queue, and how answers come back.
 //! The thread at the other end is in `clerk.rs`.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
@@ -13,7 +14,7 @@ use super::clerk::Clerk;
 use super::queue::Queue;
 use super::stream::{Stream, Streams};
 use crate::journal::{Batch, Head, JournalError, Outage, Seq};
-use crate::limits::{HEADS_CACHED_MAX, WRITER_QUEUE_MAX};
+use crate::limits::{ANSWERS_PORTION, HEADS_CACHED_MAX, WRITER_QUEUE_MAX};
 
 /// What an appender hears in the end.
 pub(super) type Reply = Result<Head, JournalError>;
@@ -119,9 +120,9 @@ pub(super) struct Counter {
 impl Counter {
     /// Answers a group whose transaction is durable.
     pub(super) fn answer(&self, group: Vec<Request>, replies: Vec<Reply>) {
-        let release = Release { group, replies };
+        let release = Release(group.into_iter().zip(replies).collect());
         match self.runtime.get() {
-            Some(runtime) => drop(runtime.spawn(async move { drop(release) })),
+            Some(runtime) => drop(runtime.spawn(release.in_portions())),
             None => drop(release),
         }
     }
@@ -141,16 +142,30 @@ impl Counter {
 
 /// Answers that are sent when this is dropped, wherever that happens: a group wakes many tasks,
 /// which is much cheaper from inside their runtime, and a runtime that shuts down drops it too.
-struct Release {
-    group: Vec<Request>,
-    replies: Vec<Reply>,
+struct Release(VecDeque<(Request, Reply)>);
+
+impl Release {
+    /// Sends the answers with pauses, so that the first appenders are at work again, on every
+    /// thread, before the last are answered.
+    async fn in_portions(mut self) {
+        while !self.0.is_empty() {
+            for (request, reply) in self.0.drain(..ANSWERS_PORTION.min(self.0.len())) {
+                answer(request, reply);
+            }
+            tokio::task::yield_now().await;
+        }
+    }
 }
 
 impl Drop for Release {
     fn drop(&mut self) {
-        for (request, reply) in self.group.drain(..).zip(self.replies.drain(..)) {
-            // An appender that stopped waiting finds its rows by reading.
-            let _ = request.reply.send(reply);
+        for (request, reply) in self.0.drain(..) {
+            answer(request, reply);
         }
     }
+}
+
+fn answer(request: Request, reply: Reply) {
+    // An appender that stopped waiting finds its rows by reading.
+    let _ = request.reply.send(reply);
 }
