@@ -77,7 +77,7 @@ fn outcome(moves: &Seats<Option<Move>>, number: u32) -> Outcome {
         return Outcome::Drawn;
     }
     let drawn = Parity::of(number).word();
-    let a_is_right = matches!(&moves.a, Some(Move::Word(word)) if **word == *drawn);
+    let a_is_right = matches!(&moves.a, Some(Move::Word(word)) if word.as_str() == drawn);
     Outcome::Won(if a_is_right { Seat::A } else { Seat::B })
 }
 

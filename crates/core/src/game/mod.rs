@@ -7,6 +7,7 @@
 mod even_odd;
 #[cfg(test)]
 pub(crate) mod noughts;
+mod word;
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,12 +18,13 @@ use crate::limits::MOVE_BYTES_MAX;
 use crate::seat::{Seat, Seats};
 
 pub use even_odd::{EvenOdd, Parity};
+pub use word::Word;
 
 /// One player's move.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Move {
     /// A word such as `even`.
-    Word(Arc<str>),
+    Word(Word),
     /// A number such as a cell or a stake.
     Number(i64),
 }
@@ -37,7 +39,7 @@ impl Move {
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Word(word) => f.write_str(word),
+            Self::Word(word) => word.fmt(f),
             Self::Number(number) => number.fmt(f),
         }
     }
@@ -58,7 +60,7 @@ impl Options {
     /// Whether `offered` is one of them.
     pub fn allow(&self, offered: &Move) -> bool {
         match (self, offered) {
-            (Self::Words(words), Move::Word(word)) => words.contains(&&**word),
+            (Self::Words(words), Move::Word(word)) => words.contains(&word.as_str()),
             (Self::Range(low, high), Move::Number(number)) => (low..=high).contains(&number),
             (Self::Numbers(numbers), Move::Number(number)) => numbers.contains(number),
             (Self::Words(_), Move::Number(_))

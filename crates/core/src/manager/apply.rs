@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use super::decide::digest;
+use super::digest::digest;
 use super::{
     Event, Fact, Filed, HISTORY_MAX, League, OpenMatch, OpenRound, PastMatch, Phase, Player,
     Recorded, Referee,
 };
 use crate::game::{Move, Turn};
-use crate::id::{AgentId, RoundId};
+use crate::id::{AgentId, MatchId, RoundId};
 use crate::schedule::RoundResults;
 use crate::seat::{Seat, Seats};
 use crate::standings::Standings;
@@ -111,35 +111,45 @@ impl League {
         &mut self.round_mut().matches[index]
     }
 
-    fn record(&mut self, recorded: &Recorded) {
-        let (verdict, referee) = (recorded.verdict, recorded.referee);
+    /// Writes a result, as [`League::apply`] does; its texts may be borrowed.
+    ///
+    /// # Panics
+    /// If the result was not decided by a league that stood where this one stands.
+    pub fn record<Text, Conversation>(&mut self, recorded: &Recorded<Text, Conversation>) {
         let (turns, stranded) = (&recorded.turns, &recorded.stranded);
+        let (moves, number) = last_moves(turns, stranded);
+        let (verdict, referee) = (recorded.verdict, recorded.referee);
         let digest = digest(verdict, turns, stranded);
-        let filed = Filed { verdict, referee, digest };
-        let open = self.match_mut(recorded.match_id.index());
+        self.file(recorded.match_id, Filed { verdict, referee, digest }, moves, number);
+    }
+
+    fn file(
+        &mut self,
+        match_id: MatchId,
+        filed: Filed,
+        moves: Seats<Option<&Move>>,
+        number: Option<u32>,
+    ) {
+        let round = self.round_mut();
+        let open = &mut round.matches[match_id.index()];
         assert!(open.filed.is_none(), "a match has one result");
         open.filed = Some(filed);
-        self.referees[referee.index()].vanished = false;
-        let open = self.match_mut(recorded.match_id.index());
         let pairing = open.pairing;
-        self.round_mut().unfinished -= 1;
-        let policy = self.articles.policy.clone();
-        self.standings.record(recorded.match_id.round, pairing, verdict, &policy);
-        let (moves, number) = last_moves(recorded);
-        let scores = verdict.scores();
+        round.unfinished -= 1;
+        self.referees[filed.referee.index()].vanished = false;
+        let policy = &self.articles.policy;
+        self.standings.record(match_id.round, pairing, filed.verdict, policy);
+        let scores = filed.verdict.scores();
         for seat in Seat::BOTH {
-            let history = &mut self.players[pairing.player(seat).index()].history;
-            if history.len() == HISTORY_MAX {
-                history.pop_front();
-            }
-            history.push_back(PastMatch {
-                match_id: recorded.match_id,
+            let past = PastMatch {
+                match_id,
                 opponent: pairing.player(seat.other()),
                 own: moves[seat].cloned(),
                 theirs: moves[seat.other()].cloned(),
                 number,
                 score: scores[seat],
-            });
+            };
+            remember(&mut self.players[pairing.player(seat).index()].history, past);
         }
     }
 
@@ -159,10 +169,25 @@ impl League {
     }
 }
 
-fn last_moves(recorded: &Recorded) -> (Seats<Option<&Move>>, Option<u32>) {
-    let mut moves = Seats::from_fn(|seat| recorded.stranded[seat].as_ref());
+/// Puts the newest match where the oldest was: with room for more than are kept, each would go to
+/// memory that has long left the processor's cache.
+fn remember(history: &mut VecDeque<PastMatch>, past: PastMatch) {
+    let length = history.len();
+    if length == HISTORY_MAX {
+        history.pop_front();
+    } else if length == history.capacity() {
+        history.reserve_exact(length.max(1).min(HISTORY_MAX - length));
+    }
+    history.push_back(past);
+}
+
+fn last_moves<'a>(
+    turns: &'a [Turn],
+    stranded: &'a Seats<Option<Move>>,
+) -> (Seats<Option<&'a Move>>, Option<u32>) {
+    let mut moves = Seats::from_fn(|seat| stranded[seat].as_ref());
     let mut number = None;
-    for turn in &recorded.turns {
+    for turn in turns {
         match turn {
             Turn::Moves(made) => {
                 for seat in Seat::BOTH {

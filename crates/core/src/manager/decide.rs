@@ -1,20 +1,20 @@
 //! What a command leads to. Reads, never writes.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::digest::digest;
 use super::{
     Command, Decision, Fact, Filed, League, Lie, OpenMatch, Phase, Profile, Recorded, Referee,
     Refusal, Reply, Report, VoidCause,
 };
 use crate::dice::Dice;
-use crate::game::{self, Move, Outcome, Turn};
+use crate::game::{self, Outcome};
 use crate::id::{AgentId, ConversationId, MatchId, PlayerId, RefereeId};
 use crate::limits::{ANNULMENTS_MAX, LIES_NOTED_MAX, REFEREE_MATCHES_MAX, REFEREES_MAX};
 use crate::policy::InvitationSilence;
 use crate::schedule::officials::{self, Load, Official};
-use crate::seat::{Seat, Seats};
+use crate::seat::Seat;
 use crate::time::Timestamp;
 use crate::verdict::Verdict;
 
@@ -349,11 +349,4 @@ fn record(report: Report, open: &OpenMatch) -> Decision {
     };
     let reply = Reply::Recorded { again: false };
     Decision { fact: Some(Fact::ResultRecorded(Box::new(recorded))), reply }
-}
-
-/// Tells two results of a match apart. Only ever compared within one process.
-pub(super) fn digest(verdict: Verdict, turns: &[Turn], stranded: &Seats<Option<Move>>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (verdict, turns, stranded).hash(&mut hasher);
-    hasher.finish()
 }

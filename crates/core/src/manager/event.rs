@@ -113,9 +113,10 @@ pub struct Scheduled {
     pub wave: u32,
 }
 
-/// The result of a match, with everything needed to check it again.
+/// The result of a match, with everything needed to check it again. Its texts can be borrowed from
+/// the journal it is read from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recorded {
+pub struct Recorded<Text = Arc<str>, Conversation = ConversationId> {
     /// Which match.
     pub match_id: MatchId,
     /// Which attempt at it.
@@ -125,7 +126,7 @@ pub struct Recorded {
     /// Who officiated.
     pub referee: RefereeId,
     /// The conversation its messages were tied together with.
-    pub conversation: ConversationId,
+    pub conversation: Conversation,
     /// How it ended.
     pub verdict: Verdict,
     /// The complete turns.
@@ -133,7 +134,7 @@ pub struct Recorded {
     /// Moves made in a step that never became complete.
     pub stranded: Seats<Option<Move>>,
     /// What the players added to the draw.
-    pub nonces: Seats<Option<Arc<str>>>,
+    pub nonces: Seats<Option<Text>>,
     /// The players' proofs of their moves.
     pub choice_proofs: Seats<Option<[u8; 32]>>,
     /// What is known about the draw.
@@ -141,7 +142,7 @@ pub struct Recorded {
     /// What is known about each side's last move.
     pub choices: Seats<ChoiceEvidence>,
     /// Why it ended like this, in words.
-    pub reason: Arc<str>,
+    pub reason: Text,
     /// SHA-256 of the transcript, if there is one.
     pub transcript: Option<[u8; 32]>,
 }

@@ -10,6 +10,7 @@ mod apply;
 mod charter;
 mod command;
 mod decide;
+mod digest;
 pub mod dispatch;
 mod effect;
 mod event;
@@ -170,7 +171,8 @@ impl League {
         dice: &mut impl Dice,
     ) -> Result<(Vec<Event>, Reply), Refusal> {
         let Decision { fact, reply } = self.decide(now, command, dice)?;
-        let mut events = vec![];
+        // Nearly always one thing happens.
+        let mut events = Vec::with_capacity(1);
         let mut next = fact;
         while let Some(fact) = next.or_else(|| self.advance(now)) {
             let event = Event { at: now, fact };

@@ -129,10 +129,10 @@ impl Standings {
         if self.sheets.len() <= at {
             self.sheets.resize_with(at + 1, Sheet::default);
         }
+        let mut sheet = self.sheets[at].open(self.players.len());
         for seat in Seat::BOTH {
             let score = scores[seat];
-            let cell = Cell::new(slots[seat.other()], score);
-            self.sheets[at].write(self.players.len(), slots[seat], cell);
+            sheet.write(slots[seat], Cell::new(slots[seat.other()], score));
             self.records[slots[seat] as usize].add(score, 1, score.points(policy));
         }
     }

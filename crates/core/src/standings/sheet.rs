@@ -52,12 +52,22 @@ impl Sheet {
         &self.0
     }
 
-    pub(super) fn write(&mut self, players: usize, slot: u32, cell: Cell) {
+    /// To be written, with room for `players`.
+    pub(super) fn open(&mut self, players: usize) -> OpenSheet<'_> {
         let cells = Arc::make_mut(&mut self.0);
         if cells.is_empty() {
             *cells = vec![Cell::default(); players];
         }
-        let place = &mut cells[slot as usize];
+        OpenSheet(cells)
+    }
+}
+
+/// A sheet that nobody else reads meanwhile.
+pub(super) struct OpenSheet<'a>(&'a mut [Cell]);
+
+impl OpenSheet<'_> {
+    pub(super) fn write(&mut self, slot: u32, cell: Cell) {
+        let place = &mut self.0[slot as usize];
         assert!(*place == Cell::default(), "one result per player and round");
         *place = cell;
     }

@@ -378,7 +378,8 @@ fn any_match() -> impl Strategy<Value = MatchId> {
 }
 
 fn any_move() -> impl Strategy<Value = Option<Move>> {
-    option::of(prop_oneof![any_text().prop_map(Move::Word), any::<i64>().prop_map(Move::Number),])
+    let word = any_text().prop_map(|text| Move::Word((&*text).into()));
+    option::of(prop_oneof![word, any::<i64>().prop_map(Move::Number)])
 }
 
 fn any_text() -> impl Strategy<Value = Arc<str>> {
