@@ -7,7 +7,7 @@ use league_core::id::LeagueId;
 use league_core::manager::{BadCharter, Charter, Command, Event, Fact, League, Refusal, Reply};
 use league_core::time::Timestamp;
 
-use crate::journal::codec::{self, CodecError};
+use crate::journal::codec::{self, CodecError, Skimmed};
 use crate::journal::{Attachment, Batch, Head, Journal, JournalError};
 use crate::limits::REPLAY_PAGE_ROWS;
 
@@ -80,15 +80,18 @@ impl Books {
             let Some(last) = rows.last() else { break };
             head = last.head();
             for row in &rows {
-                let seq = row.seq.get();
-                let event = codec::decode(&row.bytes).map_err(|source| OpenError::Codec {
+                let skimmed = codec::skim(&row.bytes).map_err(|source| OpenError::Codec {
                     league: id.clone(),
-                    seq,
+                    seq: row.seq.get(),
                     source,
                 })?;
-                match &mut league {
-                    Some(league) => league.apply(&event),
-                    None => league = Some(open_first(id, &event, key_check)?),
+                match (&mut league, skimmed) {
+                    (Some(league), Skimmed::Result(recorded)) => league.record(&recorded),
+                    (Some(league), Skimmed::Other(event)) => league.apply(&event),
+                    (None, Skimmed::Result(_)) => return Err(OpenError::NotALeague(id.clone())),
+                    (None, Skimmed::Other(event)) => {
+                        league = Some(open_first(id, &event, key_check)?);
+                    }
                 }
             }
         }

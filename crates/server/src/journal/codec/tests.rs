@@ -30,7 +30,9 @@ fn every_row_ever_written_decodes_and_is_written_alike() {
     assert_eq!(golden, expected);
     for ((name, event), line) in examples.iter().zip(golden) {
         let (_, digits) = line.split_once(' ').unwrap();
-        assert_eq!(decode(&unhex(digits)).as_ref(), Ok(event), "{name}");
+        let row = unhex(digits);
+        assert_eq!(decode(&row).as_ref(), Ok(event), "{name}");
+        assert_skimmed_alike(&row);
     }
 }
 
@@ -71,6 +73,7 @@ fn there_is_a_row_of_every_kind() {
 fn what_is_not_exactly_one_event_is_refused() {
     let row = encode(&Event { at: Timestamp::default(), fact: Fact::LeagueStarted });
     assert_eq!(decode(&[]), Err(CodecError::Empty));
+    assert_skimmed_alike(&[]);
     assert_eq!(decode(&[2, 0, 3]), Err(CodecError::UnknownVersion(2)));
     assert!(matches!(decode(&row[..row.len() - 1]), Err(CodecError::Malformed(_))));
     let longer = [&row[..], &[0, 0]].concat();
@@ -82,6 +85,7 @@ fn what_is_not_exactly_one_event_is_refused() {
 proptest! {
     #[test]
     fn events_come_back_as_they_were(event in any_event()) {
+        assert_skimmed_alike(&encode(&event));
         prop_assert_eq!(decode(&encode(&event)), Ok(event));
     }
 
@@ -90,6 +94,7 @@ proptest! {
         if let (true, Some(first)) = (known, bytes.first_mut()) {
             *first = VERSION;
         }
+        assert_skimmed_alike(&bytes);
         if let Ok(event) = decode(&bytes) {
             prop_assert_eq!(decode(&encode(&event)), Ok(event));
         }
@@ -104,10 +109,47 @@ proptest! {
         let mut row = encode(&event);
         let at = at.index(row.len());
         row[at] = byte;
+        assert_skimmed_alike(&row);
+        assert_skimmed_alike(&row[..at]);
+        assert_skimmed_alike(&[&row[..], &[byte]].concat());
         if let Ok(event) = decode(&row) {
             prop_assert_eq!(decode(&encode(&event)), Ok(event));
         }
         prop_assert!(decode(&row[..at]).is_err(), "a row that was cut off is none");
+    }
+}
+
+/// Whoever skims a row sees what whoever decodes it sees, and results are the rows that are only
+/// skimmed.
+fn assert_skimmed_alike(row: &[u8]) {
+    match (skim(row), decode(row)) {
+        (Ok(Skimmed::Result(skimmed)), Ok(Event { fact: Fact::ResultRecorded(recorded), .. })) => {
+            assert_eq!(skimmed, borrowed(&recorded));
+        }
+        (Ok(Skimmed::Other(event)), Ok(decoded)) => {
+            assert!(!matches!(event.fact, Fact::ResultRecorded(_)));
+            assert_eq!(event, decoded);
+        }
+        (skimmed, decoded) => assert_eq!(skimmed.err(), Some(decoded.unwrap_err())),
+    }
+}
+
+fn borrowed(recorded: &Recorded) -> Recorded<&str, &str> {
+    Recorded {
+        match_id: recorded.match_id,
+        attempt: recorded.attempt,
+        rematch: recorded.rematch,
+        referee: recorded.referee,
+        conversation: recorded.conversation.as_str(),
+        verdict: recorded.verdict,
+        turns: recorded.turns.clone(),
+        stranded: recorded.stranded.clone(),
+        nonces: Seats::from_fn(|seat| recorded.nonces[seat].as_deref()),
+        choice_proofs: recorded.choice_proofs,
+        draw: recorded.draw,
+        choices: recorded.choices,
+        reason: &recorded.reason,
+        transcript: recorded.transcript,
     }
 }
 

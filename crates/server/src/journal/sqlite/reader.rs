@@ -22,6 +22,9 @@ const BLOCKS: &str = "SELECT bytes FROM block WHERE id BETWEEN ?1 AND ?2 ORDER B
 const ATTACHMENT: &str = "SELECT hash, bytes FROM attachment WHERE league = ?1 AND seq = ?2";
 const LEAGUES: &str = "SELECT name FROM league ORDER BY name";
 
+/// As long as the result of a match with proofs, or somewhat longer.
+const ROW_BYTES_USUAL: usize = 448;
+
 /// Connections that are opened when they are first needed and then kept.
 pub(super) struct Readers {
     file: PathBuf,
@@ -99,8 +102,7 @@ impl Desk<'_> {
         let found = self.recent.after(self.connection, number, stored(after.seq), rows_max);
         match found.map_err(|error| told(&error, league, next))? {
             Found::Places(places) => {
-                let (rows, bytes) = (Vec::new(), Vec::new());
-                let page = Page { league, last: after, rows, rows_max, bytes };
+                let page = Page::new(league, after, rows_max, &places);
                 self.page(league, number, page, &places)
             }
             Found::End => Ok(Vec::new()),
@@ -239,7 +241,15 @@ struct Page<'a> {
     bytes: Vec<u8>,
 }
 
-impl Page<'_> {
+impl<'a> Page<'a> {
+    /// An empty page, with room for what is usually in `places`.
+    fn new(league: &'a LeagueId, last: Head, rows_max: usize, places: &[Place]) -> Self {
+        let known: usize = places.iter().map(|place| place.rows as usize).sum();
+        let rows = known.min(rows_max);
+        let bytes = Vec::with_capacity((rows * ROW_BYTES_USUAL).min(PAGE_BYTES_MAX));
+        Self { league, last, rows: Vec::with_capacity(rows), rows_max, bytes }
+    }
+
     const fn is_full(&self) -> bool {
         self.rows.len() >= self.rows_max || self.bytes.len() >= PAGE_BYTES_MAX
     }
