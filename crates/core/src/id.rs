@@ -54,6 +54,10 @@ macro_rules! numbered {
                 Self::new(number)
             }
 
+            fn read(text: &str) -> Option<Self> {
+                number(text.strip_prefix($prefix)?, $width).map(Self)
+            }
+
             /// The number in the identifier, counted from one.
             #[inline]
             pub const fn number(self) -> u32 {
@@ -77,11 +81,7 @@ macro_rules! numbered {
             type Err = BadId;
 
             fn from_str(text: &str) -> Result<Self, BadId> {
-                let digits = text.strip_prefix($prefix).filter(|d| is_padded(d, $width));
-                digits
-                    .and_then(|d| d.parse().ok())
-                    .map(Self)
-                    .ok_or_else(|| BadId::new($expected, text))
+                Self::read(text).ok_or_else(|| BadId::new($expected, text))
             }
         }
     };
@@ -96,13 +96,22 @@ numbered!(
     RefereeId, "REF", 2, "a referee id such as \"REF01\""
 );
 
-/// At least `width` digits, and no zero in front beyond the padding: one spelling per number.
-fn is_padded(digits: &str, width: usize) -> bool {
-    digits.len() >= width
-        && digits.len() <= 10
-        && digits.bytes().all(|b| b.is_ascii_digit())
-        && (digits.len() == width || !digits.starts_with('0'))
+/// The number in at least `width` digits, with no zero in front beyond the padding: one spelling
+/// per number.
+fn number(digits: &str, width: usize) -> Option<NonZeroU32> {
+    let digits = digits.as_bytes();
+    let padded = digits.len() == width || digits.first() != Some(&b'0');
+    if digits.len() < width || digits.len() > DIGITS_MAX || !padded {
+        return None;
+    }
+    let number = digits.iter().try_fold(0_u64, |number, byte| {
+        byte.is_ascii_digit().then(|| number * 10 + u64::from(byte - b'0'))
+    });
+    u32::try_from(number?).ok().and_then(NonZeroU32::new)
 }
+
+/// How many digits the largest number has.
+const DIGITS_MAX: usize = 10;
 
 /// A round of one league, counted from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -149,9 +158,7 @@ impl FromStr for RoundId {
 
     fn from_str(text: &str) -> Result<Self, BadId> {
         let digits = text.strip_prefix('R').unwrap_or(text);
-        Some(digits)
-            .filter(|d| is_padded(d, 1))
-            .and_then(|d| d.parse().ok())
+        number(digits, 1)
             .map(Self)
             .ok_or_else(|| BadId::new("a round number such as 1 or \"R1\"", text))
     }
@@ -207,15 +214,11 @@ impl FromStr for MatchId {
     type Err = BadId;
 
     fn from_str(text: &str) -> Result<Self, BadId> {
-        let bad = || BadId::new("a match id such as \"R1M1\"", text);
-        let (round, number) =
-            text.strip_prefix('R').and_then(|rest| rest.split_once('M')).ok_or_else(bad)?;
-        if !is_padded(round, 1) || !is_padded(number, 1) {
-            return Err(bad());
-        }
-        let round = round.parse().map_err(|_| bad())?;
-        let number = number.parse().map_err(|_| bad())?;
-        Ok(Self { round, number })
+        let read = || {
+            let (round, own) = text.strip_prefix('R')?.split_once('M')?;
+            Some(Self { round: RoundId(number(round, 1)?), number: number(own, 1)? })
+        };
+        read().ok_or_else(|| BadId::new("a match id such as \"R1M1\"", text))
     }
 }
 
@@ -251,15 +254,15 @@ impl FromStr for AgentId {
     type Err = BadId;
 
     fn from_str(text: &str) -> Result<Self, BadId> {
-        let player = text.parse().map(Self::Player);
+        let player = PlayerId::read(text).map(Self::Player);
         player
-            .or_else(|_| text.parse().map(Self::Referee))
-            .map_err(|_: BadId| BadId::new("an agent id such as \"P01\" or \"REF01\"", text))
+            .or_else(|| RefereeId::read(text).map(Self::Referee))
+            .ok_or_else(|| BadId::new("an agent id such as \"P01\" or \"REF01\"", text))
     }
 }
 
 macro_rules! named {
-    ($(#[$doc:meta])* $name:ident, $expected:literal, $allowed:expr) => {
+    ($(#[$doc:meta])* $name:ident, $expected:literal, $allowed:ident) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub struct $name(Arc<str>);
@@ -281,8 +284,7 @@ macro_rules! named {
             type Err = BadId;
 
             fn from_str(text: &str) -> Result<Self, BadId> {
-                let allowed: fn(char) -> bool = $allowed;
-                if text.is_empty() || text.len() > NAME_BYTES_MAX || !text.chars().all(allowed) {
+                if text.is_empty() || text.len() > NAME_BYTES_MAX || !$allowed(text) {
                     return Err(BadId::new($expected, text));
                 }
                 Ok(Self(text.into()))
@@ -295,20 +297,34 @@ named!(
     /// A league hosted by a manager, such as `league_2025_even_odd`.
     LeagueId,
     "a league id of 1 to 128 letters, digits, '_', '-' or '.'",
-    |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
+    is_plain
 );
 named!(
     /// A game by name, such as `even_odd`.
     GameType,
     "a game type of 1 to 128 letters, digits, '_', '-' or '.'",
-    |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
+    is_plain
 );
 named!(
     /// Ties together the messages of one exchange; one per attempt at a match.
     ConversationId,
     "a conversation id of 1 to 128 printable characters without spaces",
-    |c| !c.is_control() && !c.is_whitespace()
+    is_printable
 );
+
+// Both look at all bytes even if the first is wrong: without a way out the compiler looks at many
+// of them at once.
+
+fn is_plain(text: &str) -> bool {
+    text.bytes().fold(true, |plain, byte| {
+        plain & (byte.is_ascii_alphanumeric() | matches!(byte, b'_' | b'-' | b'.'))
+    })
+}
+
+fn is_printable(text: &str) -> bool {
+    text.bytes().fold(true, |graphic, byte| graphic & byte.is_ascii_graphic())
+        || text.chars().all(|c| !c.is_control() && !c.is_whitespace())
+}
 
 #[cfg(test)]
 mod tests {
