@@ -1,40 +1,59 @@
-//! An object and all objects inside it, taken apart in one walk: the fields of each, by name.
+//! An object and everything inside it, taken apart in one walk: the fields of each object, by name,
+//! and the elements of each list.
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::sync::Arc;
 
 use crate::json::{Json, Walk};
 use crate::limits::{FIELDS_MAX, LIST_MAX};
+use crate::scan;
 
-/// A field of an object.
-#[derive(Debug)]
-pub(crate) struct Field<'a> {
-    /// `None` if it is not Unicode.
-    name: Option<Cow<'a, str>>,
-    /// The value.
-    pub(crate) value: Json<'a>,
-    place: usize,
-    /// The place of the next field of the same object. Those between are the fields of the object
-    /// in this one; if there are none, that is empty or was left whole.
-    next: usize,
+/// Where a field or an element stands in the text. It is kept small, since it is made for all of
+/// them and read for some.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    name: Label,
+    value: u32,
+    end: u32,
+    /// The place of the next part of the same object or list. Those between are the parts of the
+    /// value; if there are none, that is empty, no object or list, or was left whole.
+    next: u16,
+    /// Whether the value is known to have no backslash in it.
+    plain: bool,
 }
 
-/// An object taken apart: its fields, each followed by those of the object that is its value.
+/// The name of a field.
+#[derive(Debug, Clone, Copy, Default)]
+struct Label {
+    /// Where it begins, with its quote.
+    start: u32,
+    /// A number that differs for most pairs of names.
+    mark: u16,
+    /// Its length between its quotes, or [`READ`].
+    len: u16,
+}
+
+/// The length of a name that has to be read, since it does not stand for itself or is long.
+const READ: u16 = u16::MAX;
+
+/// An object taken apart: its fields, each followed by the parts of its value.
 #[derive(Debug, Clone)]
 pub(crate) struct Parts<'a> {
     json: Json<'a>,
-    all: Arc<Vec<Field<'a>>>,
+    text: &'a str,
+    all: Vec<Span>,
 }
 
 impl<'a> Parts<'a> {
-    /// Takes the object behind a name apart; `None` if it is something else.
+    /// Takes the object behind a name apart; `None` if it is something else, is not JSON or stands
+    /// in a text of 4 GiB.
     pub(crate) fn take(walk: &mut Walk<'a>) -> Option<Self> {
-        let mut inner = walk.inner(b'{')?;
-        let likely = (inner.left() / BYTES_PER_FIELD).clamp(4, 64);
-        let mut all = Vec::with_capacity(likely);
-        collect(&mut inner, &mut all, 1);
-        Some(Self { json: walk.leave(&inner)?, all: Arc::new(all) })
+        let (text, inner) = (walk.text(), walk.rest().strip_prefix(b"{")?);
+        u32::try_from(text.len()).ok()?;
+        let likely = (inner.len() / BYTES_PER_FIELD).clamp(4, LIKELY_MAX);
+        let mut collector = Collector { text, all: Vec::with_capacity(likely) };
+        let rest = collector.parts(b'{', inner, 1)?;
+        Some(Self { json: walk.leave(rest), text, all: collector.all })
     }
 
     /// The object.
@@ -46,11 +65,14 @@ impl<'a> Parts<'a> {
 /// The fields of one object.
 #[derive(Debug)]
 pub(crate) struct Entries<'a> {
-    all: Arc<Vec<Field<'a>>>,
+    text: &'a str,
+    all: Cow<'a, [Span]>,
     start: usize,
     end: usize,
     /// Where the next search begins: readers mostly ask in the order in which writers write.
     next: Cell<usize>,
+    /// A bit for each mark that a name has.
+    marks: [u64; 4],
 }
 
 /// Why something is no object with fields.
@@ -82,121 +104,289 @@ const _: () = assert!(FIELDS_MAX == 256);
 
 /// A field with its value rarely takes less.
 const BYTES_PER_FIELD: usize = 24;
-/// From how many entries on, and how deep, objects are left whole until somebody wants to read
-/// them: no message comes near, and what else comes shall not take much memory.
+/// No message has many more, and for that much memory most allocators are quick.
+const LIKELY_MAX: usize = 50;
+/// From how many entries on, and how deep, objects and lists are left whole until somebody wants to
+/// read them: no message comes near, and what else comes shall not take much memory.
 const ENTRIES_MAX: usize = 1_024;
 const DEPTH_MAX: usize = 16;
+
+const _: () = assert!(ENTRIES_MAX + DEPTH_MAX * (FIELDS_MAX + 1) < READ as usize);
 
 impl<'a> Entries<'a> {
     /// Takes an object apart.
     pub(crate) fn read(json: Json<'a>) -> Result<Self, NoEntries> {
-        Self::of(Parts::take(&mut Walk::over(json)).ok_or(NoEntries::NotAnObject)?)
+        let parts = Parts::take(&mut Walk::over(json)).ok_or(NoEntries::NotAnObject)?;
+        let end = parts.all.len();
+        Self::checked(parts.text, Cow::Owned(parts.all), 0, end)
     }
 
     /// The fields of an object that was taken apart.
-    pub(crate) fn of(parts: Parts<'a>) -> Result<Self, NoEntries> {
-        let end = parts.all.len();
-        Self { all: parts.all, start: 0, end, next: Cell::new(0) }.checked()
+    pub(crate) fn of(parts: &'a Parts<'_>) -> Result<Self, NoEntries> {
+        Self::checked(parts.text, Cow::Borrowed(&parts.all), 0, parts.all.len())
     }
 
-    /// The object in a field of this one, or of one that was taken apart elsewhere.
-    pub(crate) fn inner(&self, field: &Field<'a>) -> Result<Self, NoEntries> {
-        let (start, end) = (field.place + 1, field.next);
-        let own = self.all.get(field.place).is_some_and(|own| std::ptr::eq(own, field));
-        if !own || start == end {
-            return Self::read(field.value);
+    /// The value of the field or element at `place`.
+    #[inline]
+    pub(crate) fn value(&self, place: usize) -> Json<'a> {
+        let span = &self.all[place];
+        Json::found(&self.text[span.value as usize..span.end as usize], span.plain)
+    }
+
+    /// The object that is the value at `place`.
+    pub(crate) fn inner(&self, place: usize) -> Result<Entries<'_>, NoEntries> {
+        let (value, start, end) = (self.value(place), place + 1, self.next_of(place));
+        if start == end || !value.get().starts_with('{') {
+            return Entries::read(value);
         }
-        let all = Arc::clone(&self.all);
-        Self { all, start, end, next: Cell::new(start) }.checked()
+        Entries::checked(self.text, Cow::Borrowed(&self.all), start, end)
     }
 
-    /// These entries, unless there is something wrong with their names.
-    fn checked(self) -> Result<Self, NoEntries> {
-        let mut seen = [0_u64; 4];
-        let (mut count, mut place) = (0, self.start);
-        let all = &self.all[..self.end];
-        while let Some(field) = all.get(place) {
-            let name = field.name.as_deref().ok_or(NoEntries::Name)?;
-            let mark = mark(name);
-            let (seen, mark) = (&mut seen[usize::from(mark / 64)], 1 << (mark % 64));
-            if *seen & mark != 0 && find(&all[..place], self.start, name).is_some() {
+    /// The elements of the list that is the value at `place`, each with its own place unless the
+    /// list was left whole; `None` if it is something else or too long.
+    pub(crate) fn items(&self, place: usize) -> Option<Vec<(Json<'a>, Option<usize>)>> {
+        let (value, start, end) = (self.value(place), place + 1, self.next_of(place));
+        if start == end || !value.get().starts_with('[') {
+            return Some(items(value)?.into_iter().map(|item| (item, None)).collect());
+        }
+        Some(self.places(start, end).map(|item| (self.value(item), Some(item))).collect())
+    }
+
+    #[inline]
+    fn next_of(&self, place: usize) -> usize {
+        usize::from(self.all[place].next)
+    }
+
+    /// The fields from `start` to `end`, unless there is something wrong with their names.
+    fn checked(
+        text: &'a str,
+        all: Cow<'a, [Span]>,
+        start: usize,
+        end: usize,
+    ) -> Result<Self, NoEntries> {
+        let mut marks = [0_u64; 4];
+        let (mut count, mut place) = (0, start);
+        let spans = &all[..end];
+        while let Some(span) = spans.get(place) {
+            if span.name.len == READ && span.name(text).is_none() {
+                return Err(NoEntries::Name);
+            }
+            let (word, bit) = bit(span.name.mark);
+            if marks[word] & bit != 0 && is_repeated(text, &spans[..place], start, span) {
                 return Err(NoEntries::Repeated);
             }
             if count == FIELDS_MAX {
                 return Err(NoEntries::TooMany);
             }
-            *seen |= mark;
+            marks[word] |= bit;
             count += 1;
-            place = field.next;
+            place = usize::from(span.next);
         }
-        Ok(self)
+        Ok(Self { text, all, start, end, next: Cell::new(start), marks })
     }
 
-    /// The field `name`.
-    pub(crate) fn get(&self, name: &str) -> Option<&Field<'a>> {
+    /// The place of the field `name`.
+    pub(crate) fn get(&self, name: &str) -> Option<usize> {
         let next = self.next.get();
-        let found = find(&self.all[..self.end], next, name);
-        let field = found.or_else(|| find(&self.all[..next], self.start, name))?;
-        self.next.set(field.next);
-        Some(field)
+        let is_next = next < self.end && self.all[next].is_written(self.text, name);
+        let place = if is_next { next } else { self.search(next, name)? };
+        self.next.set(self.next_of(place));
+        Some(place)
     }
 
-    /// All names and fields.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Field<'a>)> {
-        let mut place = self.start;
-        std::iter::from_fn(move || {
-            let field = self.all[..self.end].get(place)?;
-            place = field.next;
-            Some((field.name.as_deref()?, field))
-        })
-    }
-}
-
-/// The field `name` from `place` on, where a field of the object that is searched stands.
-#[inline]
-fn find<'f, 'a>(all: &'f [Field<'a>], mut place: usize, name: &str) -> Option<&'f Field<'a>> {
-    loop {
-        let field = all.get(place)?;
-        if field.name.as_deref() == Some(name) {
-            return Some(field);
+    /// The place of the field `name`, which is likely to stand somewhere behind `next`.
+    fn search(&self, next: usize, name: &str) -> Option<usize> {
+        let mark = mark(name.as_bytes());
+        let (word, bit) = bit(mark);
+        if self.marks[word] & bit == 0 {
+            return None;
         }
-        place = field.next;
+        find(self.text, &self.all[..self.end], next, (mark, name))
+            .or_else(|| find(self.text, &self.all[..next], self.start, (mark, name)))
+    }
+
+    /// All names and the places of their fields.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Cow<'a, str>, usize)> {
+        let named = |place: usize| Some((self.all[place].name(self.text)?, place));
+        self.places(self.start, self.end).map_while(named)
+    }
+
+    /// The places of the parts of one object or list.
+    fn places(&self, start: usize, end: usize) -> impl Iterator<Item = usize> {
+        let next = move |place: usize| Some(place).filter(|place| *place < end);
+        std::iter::successors(next(start), move |place| next(self.next_of(*place)))
     }
 }
 
-/// Collects the fields of an object and of the objects in them. Of too many fields it keeps one
-/// too many.
-fn collect<'a>(walk: &mut Walk<'a>, all: &mut Vec<Field<'a>>, depth: usize) {
-    let mut left = FIELDS_MAX + 1;
-    while let Some(name) = walk.next_name() {
-        let apart = depth < DEPTH_MAX && all.len() < ENTRIES_MAX && left > 0;
-        let place = all.len();
-        let next = place + 1;
-        if let Some(mut inner) = walk.inner(b'{').filter(|_| apart) {
-            all.push(Field { name, value: Json::known(""), place, next });
-            collect(&mut inner, all, depth + 1);
-            let Some(value) = walk.leave(&inner) else { break };
-            let next = all.len();
-            all[place].value = value;
-            all[place].next = next;
-        } else {
-            let Some(value) = walk.next_value() else { break };
-            if left > 0 {
-                all.push(Field { name, value, place, next });
+impl Span {
+    /// The name; `None` if it is not Unicode.
+    fn name<'a>(&self, text: &'a str) -> Option<Cow<'a, str>> {
+        let start = self.name.start as usize;
+        if self.name.len == READ {
+            return Walk::over(Json::known(&text[start..])).next_value()?.text();
+        }
+        Some(Cow::Borrowed(&text[start + 1..=start + usize::from(self.name.len)]))
+    }
+
+    /// Whether the name stands for itself and is `name`.
+    #[inline]
+    fn is_written(&self, text: &str, name: &str) -> bool {
+        let (start, len) = (self.name.start as usize + 1, usize::from(self.name.len));
+        len == name.len() && text.as_bytes()[start..].starts_with(name.as_bytes())
+    }
+
+    /// Whether the name has to be read and says `name`.
+    #[cold]
+    fn is_read_as(&self, text: &str, name: &str) -> bool {
+        self.name(text).is_some_and(|own| own == name)
+    }
+}
+
+/// The place of the field `name` from `place` on, where a field of the object that is searched
+/// stands.
+fn find(text: &str, all: &[Span], mut place: usize, (mark, name): (u16, &str)) -> Option<usize> {
+    loop {
+        let span = all.get(place)?;
+        if span.name.mark == mark {
+            let same = match span.name.len {
+                READ => span.is_read_as(text, name),
+                _ => span.is_written(text, name),
+            };
+            if same {
+                return Some(place);
             }
         }
-        left = left.saturating_sub(1);
+        place = usize::from(span.next);
     }
+}
+
+/// Whether one of the fields from `start` on has the name of `span`.
+fn is_repeated(text: &str, before: &[Span], start: usize, span: &Span) -> bool {
+    let name = span.name(text);
+    name.is_some_and(|name| find(text, before, start, (span.name.mark, &name)).is_some())
+}
+
+/// Collects the parts of an object. Every function takes the bytes from where something begins and
+/// gives those after it, or `None` if it is not that.
+struct Collector<'a> {
+    text: &'a str,
+    all: Vec<Span>,
+}
+
+impl<'a> Collector<'a> {
+    /// What is inside the bracket `open`, from behind it on. Of too many fields it keeps one too
+    /// many, of too many elements none.
+    fn parts(&mut self, open: u8, rest: &'a [u8], depth: usize) -> Option<&'a [u8]> {
+        let close = scan::closing(open);
+        let start = self.all.len();
+        let mut rest = scan::space(rest);
+        if let [first, more @ ..] = rest
+            && *first == close
+        {
+            return Some(more);
+        }
+        let mut left = FIELDS_MAX + 1;
+        loop {
+            let name = if open == b'{' {
+                let (label, value) = self.label(rest)?;
+                rest = value;
+                (left > 0).then_some(label)
+            } else {
+                (self.all.len() < ENTRIES_MAX).then(Label::default)
+            };
+            left = left.saturating_sub(1);
+            rest = match name {
+                Some(name) => self.value(name, rest, depth)?,
+                None => scan::value(rest)?,
+            };
+            let (more, is_comma) = scan::comma(rest, close)?;
+            rest = more;
+            if !is_comma {
+                break;
+            }
+        }
+        if open == b'[' && self.all.len() >= ENTRIES_MAX {
+            self.all.truncate(start);
+        }
+        Some(rest)
+    }
+
+    /// The name of a field.
+    #[inline]
+    fn label(&self, rest: &'a [u8]) -> Option<(Label, &'a [u8])> {
+        let (end, plain) = scan::text(rest)?;
+        let name = &rest[..rest.len() - end.len()];
+        let (mark, len) = if plain { known(name) } else { (read_mark(name), READ) };
+        Some((Label { start: self.offset(rest), mark, len }, scan::colon(end)?))
+    }
+
+    /// The value behind `name` and all that is inside.
+    #[inline]
+    fn value(&mut self, name: Label, start: &'a [u8], depth: usize) -> Option<&'a [u8]> {
+        let place = self.all.len();
+        let value = self.offset(start);
+        let (rest, plain) = match start {
+            [b'"', ..] => scan::text(start)?,
+            [open @ (b'{' | b'['), inner @ ..] if depth < DEPTH_MAX && place < ENTRIES_MAX => {
+                self.all.push(Span { name, value, end: 0, next: 0, plain: false });
+                let rest = self.parts(*open, inner, depth + 1)?;
+                let (end, next) = (self.offset(rest), index(self.all.len()));
+                self.all[place] = Span { name, value, end, next, plain: false };
+                return Some(rest);
+            }
+            [b'{' | b'[', ..] => (scan::value(start)?, false),
+            _ => (scan::scalar(start)?, true),
+        };
+        let (end, next) = (self.offset(rest), index(place + 1));
+        self.all.push(Span { name, value, end, next, plain });
+        Some(rest)
+    }
+
+    #[inline]
+    fn offset(&self, rest: &[u8]) -> u32 {
+        u32::try_from(self.text.len() - rest.len()).expect("longer texts are not taken apart")
+    }
+}
+
+/// The mark and the length of a name that stands for itself, in its quotes.
+#[inline]
+fn known(name: &[u8]) -> (u16, u16) {
+    let name = &name[1..name.len() - 1];
+    match u16::try_from(name.len()) {
+        Ok(len) => (mark(name), len),
+        Err(_) => (mark(name), READ),
+    }
+}
+
+/// The mark of a name that does not stand for itself.
+#[cold]
+fn read_mark(name: &[u8]) -> u16 {
+    let name = str::from_utf8(name).ok().and_then(|name| Json::known(name).text());
+    name.map_or(0, |name| mark(name.as_bytes()))
+}
+
+#[inline]
+fn index(place: usize) -> u16 {
+    u16::try_from(place).expect("the limits keep the parts below that")
 }
 
 /// A number that differs for most pairs of names.
 #[inline]
-fn mark(name: &str) -> u8 {
-    let ends = name.as_bytes().first_chunk().zip(name.as_bytes().last_chunk());
-    let mixed = ends.map_or(0, |(first, last)| {
-        u32::from_le_bytes(*first).rotate_left(7) ^ u32::from_le_bytes(*last)
-    });
-    mixed.wrapping_mul(0x9e37_79b1).to_be_bytes()[0]
+fn mark(name: &[u8]) -> u16 {
+    let mixed = match (name.first_chunk(), name.last_chunk()) {
+        (Some(first), Some(last)) => {
+            u32::from_le_bytes(*first).rotate_left(7) ^ u32::from_le_bytes(*last)
+        }
+        _ => name.iter().fold(0, |mixed, byte| mixed << 8 | u32::from(*byte)),
+    };
+    let [.., low, high] = mixed.wrapping_mul(0x9e37_79b1).to_le_bytes();
+    u16::from_le_bytes([low, high])
+}
+
+/// The word and the bit in it that stand for `mark`.
+#[inline]
+fn bit(mark: u16) -> (usize, u64) {
+    (usize::from(mark >> 14), 1 << (mark >> 8 & 63))
 }
 
 /// The elements of a list that is not too long.
@@ -209,7 +399,7 @@ pub(crate) fn items(json: Json<'_>) -> Option<Vec<Json<'_>>> {
 mod tests {
     use super::*;
 
-    fn names<'e>(entries: &'e Entries<'_>) -> Vec<&'e str> {
+    fn names<'a>(entries: &Entries<'a>) -> Vec<Cow<'a, str>> {
         entries.iter().map(|(name, _)| name).collect()
     }
 
@@ -222,16 +412,17 @@ mod tests {
         let json = r#"{"a":{"b":{"c":1,"a":2},"d":[{"x":1}]},"b":3,"\u0063":{}}"#;
         let outer = Entries::read(Json::parse(json).unwrap()).unwrap();
         assert_eq!(names(&outer), ["a", "b", "c"]);
-        assert_eq!(outer.get("b").unwrap().value.get(), "3");
+        assert_eq!(outer.value(outer.get("b").unwrap()).get(), "3");
         assert!(outer.get("d").is_none());
         let a = outer.inner(outer.get("a").unwrap()).unwrap();
         assert_eq!(names(&a), ["b", "d"]);
-        assert_eq!(a.get("d").unwrap().value.get(), r#"[{"x":1}]"#);
+        assert_eq!(a.value(a.get("d").unwrap()).get(), r#"[{"x":1}]"#);
         let b = a.inner(a.get("b").unwrap()).unwrap();
-        assert_eq!((b.get("a").unwrap().value.get(), names(&b)), ("2", vec!["c", "a"]));
+        assert_eq!(
+            (b.value(b.get("a").unwrap()).get(), names(&b)),
+            ("2", vec!["c".into(), "a".into()])
+        );
         assert_eq!(names(&outer.inner(outer.get("c").unwrap()).unwrap()), [""; 0]);
-        let elsewhere = Entries::read(Json::parse(r#"{"y":1,"z":{"x":[]}}"#).unwrap()).unwrap();
-        assert_eq!(names(&outer.inner(elsewhere.get("z").unwrap()).unwrap()), ["x"]);
         let wrong = outer.inner(outer.get("b").unwrap());
         assert_eq!(wrong.unwrap_err(), NoEntries::NotAnObject);
     }
@@ -239,20 +430,54 @@ mod tests {
     #[test]
     fn objects_that_were_left_whole_are_read_when_they_are_wanted() {
         let deep = (0..40).fold("1".to_owned(), |json, _| format!("{{\"a\":{json},\"b\":2}}"));
-        let mut entries = Entries::read(Json::parse(&deep).unwrap()).unwrap();
-        for _ in 1..40 {
-            assert_eq!(names(&entries), ["a", "b"]);
-            entries = entries.inner(entries.get("a").unwrap()).unwrap();
-        }
-        assert_eq!(entries.get("a").unwrap().value.get(), "1");
+        descend(&Entries::read(Json::parse(&deep).unwrap()).unwrap(), 40);
 
         let objects: Vec<_> = (0..200).map(|n| format!(r#""{n}":{}"#, object(100))).collect();
         let wide = format!("{{{}}}", objects.join(","));
         let entries = Entries::read(Json::parse(&wide).unwrap()).unwrap();
         assert!(entries.all.len() < 2 * ENTRIES_MAX);
         assert_eq!(names(&entries).len(), 200);
-        for (_, field) in entries.iter() {
-            assert_eq!(names(&entries.inner(field).unwrap()).len(), 100);
+        for (_, place) in entries.iter() {
+            assert_eq!(names(&entries.inner(place).unwrap()).len(), 100);
+        }
+    }
+
+    fn descend(entries: &Entries<'_>, depth: usize) {
+        assert_eq!(names(entries), ["a", "b"]);
+        let a = entries.get("a").unwrap();
+        match depth {
+            1 => assert_eq!(entries.value(a).get(), "1"),
+            _ => descend(&entries.inner(a).unwrap(), depth - 1),
+        }
+    }
+
+    #[test]
+    fn a_list_is_kept_with_its_elements_or_whole() {
+        let long = format!("[{}]", vec!["[1]"; ENTRIES_MAX].join(","));
+        let json = format!(r#"{{"a":[1,{{"b":[]}},[2,3]],"c":{long},"d":[],"e":1}}"#);
+        let outer = Entries::read(Json::parse(&json).unwrap()).unwrap();
+        let items = |name| outer.items(outer.get(name).unwrap());
+        let a = items("a").unwrap();
+        let texts: Vec<_> = a.iter().map(|(item, _)| item.get()).collect();
+        assert_eq!(texts, ["1", r#"{"b":[]}"#, "[2,3]"]);
+        assert_eq!(names(&outer.inner(a[1].1.unwrap()).unwrap()), ["b"]);
+        assert_eq!(outer.items(a[2].1.unwrap()).unwrap().len(), 2);
+        let c = items("c").unwrap();
+        assert!(
+            c.len() == ENTRIES_MAX
+                && c.iter().all(|(item, place)| { item.get() == "[1]" && place.is_none() })
+        );
+        assert_eq!(items("d"), Some(vec![]));
+        assert_eq!(items("e"), None);
+    }
+
+    #[test]
+    fn names_that_do_not_stand_for_themselves_are_found() {
+        let long = "x".repeat(70_000);
+        let json = format!(r#"{{"a":1,"b":2,"a\":1,\"b":3,"\u0063":4,"{long}":5}}"#);
+        let entries = Entries::read(Json::parse(&json).unwrap()).unwrap();
+        for (name, value) in [("a", "1"), ("a\":1,\"b", "3"), ("c", "4"), (&*long, "5")] {
+            assert_eq!(entries.value(entries.get(name).unwrap()).get(), value);
         }
     }
 

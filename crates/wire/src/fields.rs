@@ -8,26 +8,28 @@ use std::collections::BTreeMap;
 
 use crate::code::Code;
 use crate::decode::{DecodeError, join, render, shown_name};
-use crate::entries::{Entries, Field, NoEntries, Parts};
+use crate::entries::{Entries, NoEntries, Parts};
 use crate::fragment::Fragment;
 use crate::json::Json;
-use crate::value::FromField;
+use crate::value::{FromField, Wrong};
+
+/// The fields that stand in the envelope where there is one.
+const IN_ENVELOPE: [&str; 10] = [
+    "protocol",
+    "message_type",
+    "sender",
+    "timestamp",
+    "conversation_id",
+    "auth_token",
+    "league_id",
+    "round_id",
+    "match_id",
+    "game_type",
+];
 
 /// Whether the field stands in the envelope where there is one.
 pub(crate) fn is_in_envelope(name: &str) -> bool {
-    matches!(
-        name,
-        "protocol"
-            | "message_type"
-            | "sender"
-            | "timestamp"
-            | "conversation_id"
-            | "auth_token"
-            | "league_id"
-            | "round_id"
-            | "match_id"
-            | "game_type"
-    )
+    IN_ENVELOPE.contains(&name)
 }
 
 /// An object's fields, each still as JSON.
@@ -42,9 +44,32 @@ pub(crate) struct Fields<'a> {
     mixed: bool,
 }
 
-/// Where a field was found.
-type Found<'f, 'a> = (&'static str, &'f Field<'a>);
+/// A field that was found, in this object or in its envelope.
+#[derive(Clone, Copy)]
+pub(crate) struct Found<'f, 'a> {
+    fields: &'f Fields<'a>,
+    place: usize,
+}
+
 type Read<T> = Result<T, DecodeError>;
+
+impl<'f, 'a> Found<'f, 'a> {
+    /// The value.
+    #[inline]
+    pub(crate) fn value(self) -> Json<'a> {
+        self.fields.entries.value(self.place)
+    }
+
+    /// The object that is the value; from now on it stands at `at`.
+    pub(crate) fn inner(self, at: &'static str) -> Read<Fields<'f>> {
+        Fields::of(at, self.fields.entries.inner(self.place), self.value())
+    }
+
+    /// Where it stands, if `name` is its name.
+    fn path(self, name: &str) -> String {
+        join(self.fields.at, name)
+    }
+}
 
 impl<'a> Fields<'a> {
     /// Reads the object `raw` that stands at `at`.
@@ -53,13 +78,8 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads the object that stands at `at` and was taken apart.
-    pub(crate) fn of_parts(at: &'static str, parts: &Parts<'a>) -> Read<Self> {
-        Self::of(at, Entries::of(parts.clone()), parts.json())
-    }
-
-    /// Reads the object in a field of this one; from now on it stands at `at`.
-    pub(crate) fn inner(&self, at: &'static str, field: &Field<'a>) -> Read<Self> {
-        Self::of(at, self.entries.inner(field), field.value)
+    pub(crate) fn of_parts(at: &'static str, parts: &'a Parts<'_>) -> Read<Self> {
+        Self::of(at, Entries::of(parts), parts.json())
     }
 
     fn of(at: &'static str, entries: Result<Entries<'a>, NoEntries>, raw: Json<'a>) -> Read<Self> {
@@ -73,7 +93,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn with_envelope(mut self, envelope: Self, loose: bool) -> Self {
         self.envelope = Some(Box::new(envelope));
         self.loose = loose;
-        self.mixed = self.entries.iter().any(|(name, _)| is_in_envelope(name));
+        self.mixed = IN_ENVELOPE.iter().any(|name| self.has(name));
         self
     }
 
@@ -82,23 +102,27 @@ impl<'a> Fields<'a> {
         self.entries.get(name).is_some()
     }
 
-    /// The field's value as it came; `None` if it is missing.
+    /// The field as it came; `None` if it is missing.
     #[inline]
     pub(crate) fn raw(&self, name: &str) -> Read<Option<Found<'_, 'a>>> {
         match &self.envelope {
             Some(envelope) if is_in_envelope(name) => self.raw_in(envelope, name),
-            Some(_) | None => Ok(self.entries.get(name).map(|field| (self.at, field))),
+            Some(_) | None => Ok(self.own(name)),
         }
     }
 
+    #[inline]
+    fn own(&self, name: &str) -> Option<Found<'_, 'a>> {
+        self.entries.get(name).map(|place| Found { fields: self, place })
+    }
+
     fn raw_in<'f>(&'f self, envelope: &'f Self, name: &str) -> Read<Option<Found<'f, 'a>>> {
-        let above = envelope.entries.get(name).map(|field| (envelope.at, field));
+        let above = envelope.own(name);
         if !self.mixed {
             return Ok(above);
         }
-        let here = self.entries.get(name).map(|field| (self.at, field));
-        match (above, here) {
-            (Some(above), Some(here)) if above.1.value != here.1.value => {
+        match (above, self.own(name)) {
+            (Some(above), Some(here)) if above.value() != here.value() => {
                 Err(conflict(name, above, name, here))
             }
             (None, Some(here)) if self.loose => Ok(Some(here)),
@@ -114,8 +138,10 @@ impl<'a> Fields<'a> {
     /// The field's value; `None` if it is missing or null.
     pub(crate) fn optional<T: FromField<'a>>(&self, name: &str) -> Read<Option<T>> {
         match self.raw(name)? {
-            Some((_, field)) if field.value.is_null() => Ok(None),
-            Some(found) => typed(name, found).map(Some),
+            Some(found) => {
+                let raw = found.value();
+                if raw.is_null() { Ok(None) } else { typed(name, found, raw).map(Some) }
+            }
             None => Ok(None),
         }
     }
@@ -125,7 +151,8 @@ impl<'a> Fields<'a> {
         let mut first: Option<(&str, Found<'_, 'a>, Option<T>)> = None;
         for name in names {
             let Some(found) = self.raw(name)? else { continue };
-            let value = if found.1.value.is_null() { None } else { Some(typed(name, found)?) };
+            let raw = found.value();
+            let value = if raw.is_null() { None } else { Some(typed(name, found, raw)?) };
             match &first {
                 None => first = Some((name, found, value)),
                 Some((_, _, known)) if *known == value => {}
@@ -141,7 +168,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The object in the field, which must be there, read by `read`.
-    pub(crate) fn object<T>(&self, name: &str, read: impl Fn(&Self) -> Read<T>) -> Read<T> {
+    pub(crate) fn object<T>(&self, name: &str, read: impl Fn(&Fields<'_>) -> Read<T>) -> Read<T> {
         self.optional_object(name, read)?.ok_or_else(|| self.missing(name, "an object"))
     }
 
@@ -149,26 +176,28 @@ impl<'a> Fields<'a> {
     pub(crate) fn optional_object<T>(
         &self,
         name: &str,
-        read: impl Fn(&Self) -> Read<T>,
+        read: impl Fn(&Fields<'_>) -> Read<T>,
     ) -> Read<Option<T>> {
-        let Some((at, field)) = self.raw(name)?.filter(|(_, field)| !field.value.is_null()) else {
+        let Some(found) = self.raw(name)?.filter(|found| !found.value().is_null()) else {
             return Ok(None);
         };
-        self.inner("", field)
+        found
+            .inner("")
             .and_then(|fields| read(&fields))
             .map(Some)
-            .map_err(|error| error.under(&join(at, name)))
+            .map_err(|error| error.under(&found.path(name)))
     }
 
     /// The list of objects in the field, each read by `read`; `None` if it is missing or null.
     pub(crate) fn objects<T>(
         &self,
         name: &str,
-        read: impl Fn(&Self) -> Read<T>,
+        read: impl Fn(&Fields<'_>) -> Read<T>,
     ) -> Read<Option<Vec<T>>> {
-        let Some(items) = self.optional::<Items<'a>>(name)? else { return Ok(None) };
-        let each = items.0.into_iter().enumerate().map(|(index, raw)| {
-            Self::read("", raw)
+        let Some((found, items)) = self.items(name)? else { return Ok(None) };
+        let each = items.into_iter().enumerate().map(|(index, (raw, place))| {
+            place
+                .map_or_else(|| Self::read("", raw), |place| Found { place, ..found }.inner(""))
                 .and_then(|fields| read(&fields))
                 .map_err(|error| error.under(&format!("[{index}]")).under(&join(self.at, name)))
         });
@@ -177,8 +206,8 @@ impl<'a> Fields<'a> {
 
     /// The list in the field; empty if it is missing or null.
     pub(crate) fn list<T: FromField<'a>>(&self, name: &str) -> Read<Vec<T>> {
-        let Some(items) = self.optional::<Items<'a>>(name)? else { return Ok(Vec::new()) };
-        let each = items.0.into_iter().enumerate().map(|(index, raw)| {
+        let Some((_, items)) = self.items(name)? else { return Ok(Vec::new()) };
+        let each = items.into_iter().enumerate().map(|(index, (raw, _))| {
             T::from_field(raw).map_err(|wrong| {
                 let at = format!("{}[{index}]", join(self.at, name));
                 wrong.at::<T>(&at, render(name, raw))
@@ -187,20 +216,30 @@ impl<'a> Fields<'a> {
         each.collect()
     }
 
+    /// The list in the field and its elements; `None` if it is missing or null.
+    fn items(&self, name: &str) -> Read<Option<(Found<'_, 'a>, Elements<'a>)>> {
+        let Some(found) = self.raw(name)?.filter(|found| !found.value().is_null()) else {
+            return Ok(None);
+        };
+        let no_list = || Wrong::PLAIN.at::<Items>(&found.path(name), render(name, found.value()));
+        let items = found.fields.entries.items(found.place).ok_or_else(no_list)?;
+        Ok(Some((found, items)))
+    }
+
     /// The map in the field; empty if it is missing or null.
     pub(crate) fn map<K, T>(&self, name: &str) -> Read<BTreeMap<K, T>>
     where
-        K: FromField<'a> + Ord,
-        T: FromField<'a>,
+        K: for<'any> FromField<'any> + Ord,
+        T: for<'any> FromField<'any>,
     {
-        let read = |fields: &Self| fields.entries_as::<K, T>();
+        let read = |fields: &Fields<'_>| fields.entries_as::<K, T>();
         Ok(self.optional_object(name, read)?.unwrap_or_default())
     }
 
     /// All fields of this object as a map.
     fn entries_as<K: FromField<'a> + Ord, T: FromField<'a>>(&self) -> Read<BTreeMap<K, T>> {
-        self.keyed::<K, T>(|key, field| {
-            let raw = field.value;
+        self.keyed::<K, T>(|key, found| {
+            let raw = found.value();
             T::from_field(raw).map_err(|wrong| wrong.at::<T>(&shown_name(key), render(key, raw)))
         })
     }
@@ -208,10 +247,11 @@ impl<'a> Fields<'a> {
     /// All fields of this object, which are objects themselves, as a map.
     pub(crate) fn objects_as<K: FromField<'a> + Ord, T>(
         &self,
-        read: impl Fn(&Self) -> Read<T>,
+        read: impl Fn(&Fields<'_>) -> Read<T>,
     ) -> Read<BTreeMap<K, T>> {
-        self.keyed::<K, T>(|key, field| {
-            self.inner("", field)
+        self.keyed::<K, T>(|key, found| {
+            found
+                .inner("")
                 .and_then(|fields| read(&fields))
                 .map_err(|error| error.under(&shown_name(key)))
         })
@@ -219,15 +259,15 @@ impl<'a> Fields<'a> {
 
     fn keyed<K: FromField<'a> + Ord, T>(
         &self,
-        read: impl Fn(&str, &Field<'a>) -> Read<T>,
+        read: impl Fn(&str, Found<'_, 'a>) -> Read<T>,
     ) -> Read<BTreeMap<K, T>> {
         let mut map = BTreeMap::new();
-        for (key, field) in self.entries.iter() {
-            let id = K::from_key(key).ok_or_else(|| {
-                let got = format!("the name {}", crate::decode::render_text(key));
-                DecodeError::wrong(Code::E003, &shown_name(key), K::EXPECTED, got)
+        for (key, place) in self.entries.iter() {
+            let id = K::from_key(&key).ok_or_else(|| {
+                let got = format!("the name {}", crate::decode::render_text(&key));
+                DecodeError::wrong(Code::E003, &shown_name(&key), K::EXPECTED, got)
             })?;
-            map.insert(id, read(key, field)?);
+            map.insert(id, read(&key, Found { fields: self, place })?);
         }
         Ok(map)
     }
@@ -252,7 +292,7 @@ impl<'a> Fields<'a> {
     /// The error that the value of `name` is wrong.
     pub(crate) fn wrong(&self, code: Code, name: &str, expected: String) -> DecodeError {
         let found = self.raw(name).ok().flatten();
-        let got = found.map_or_else(|| "nothing".into(), |(_, field)| render(name, field.value));
+        let got = found.map_or_else(|| "nothing".into(), |found| render(name, found.value()));
         DecodeError::wrong(code, &self.path(name), expected, got)
     }
 
@@ -280,24 +320,26 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn typed<'a, T: FromField<'a>>(name: &str, (at, field): Found<'_, 'a>) -> Read<T> {
-    let raw = field.value;
-    T::from_field(raw).map_err(|wrong| wrong.at::<T>(&join(at, name), render(name, raw)))
+fn typed<'a, T: FromField<'a>>(name: &str, found: Found<'_, 'a>, raw: Json<'a>) -> Read<T> {
+    T::from_field(raw).map_err(|wrong| wrong.at::<T>(&found.path(name), render(name, raw)))
 }
 
 /// Two fields that should say the same do not.
 fn conflict(one: &str, first: Found<'_, '_>, other: &str, second: Found<'_, '_>) -> DecodeError {
-    let paths = [join(first.0, one), join(second.0, other)];
+    let paths = [first.path(one), second.path(other)];
     DecodeError {
         at: paths.join(" and "),
         expected: "the same value in both".into(),
-        got: format!("{} and {}", render(one, first.1.value), render(other, second.1.value)),
+        got: format!("{} and {}", render(one, first.value()), render(other, second.value())),
         fix: format!("send only `{}`, or the same value in both", paths[0]).into(),
         code: Code::E003,
         receipt: false,
     }
 }
 
-/// The elements of a list, each still as JSON.
+/// The elements of a list, each with its place where it has one.
+type Elements<'a> = Vec<(Json<'a>, Option<usize>)>;
+
+/// That there is a list, of which nothing was read.
 #[derive(Debug)]
-pub(crate) struct Items<'a>(pub(crate) Vec<Json<'a>>);
+pub(crate) struct Items;

@@ -32,6 +32,19 @@ impl<'a> Json<'a> {
         Ok(Self::known(text.trim_matches([' ', '\t', '\r', '\n'])))
     }
 
+    /// Takes the part of `text` from where `start` is left to where `rest` is left, and whether it is
+    /// known to have no backslash in it.
+    #[inline]
+    fn part(text: &'a str, start: &[u8], rest: &[u8], plain: bool) -> Self {
+        Self { text: &text[text.len() - start.len()..text.len() - rest.len()], plain }
+    }
+
+    /// Takes `text`, which was found to be JSON, and whether it is known to have no backslash in it.
+    #[inline]
+    pub(crate) const fn found(text: &'a str, plain: bool) -> Self {
+        Self { text, plain }
+    }
+
     /// Takes `text`, which was written as JSON or checked before.
     pub(crate) const fn known(text: &'a str) -> Self {
         Self { text, plain: false }
@@ -106,9 +119,14 @@ impl<'a> Walk<'a> {
         Self { text: json.text, rest, close: 0, begun: false, closed: false }
     }
 
-    /// How many bytes have not been walked over.
-    pub(crate) const fn left(&self) -> usize {
-        self.rest.len()
+    /// The text of which this walks over a part.
+    pub(crate) const fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// What has not been walked over.
+    pub(crate) const fn rest(&self) -> &'a [u8] {
+        self.rest
     }
 
     /// Whether all parts were JSON and nothing but space stands behind the closing bracket.
@@ -123,11 +141,7 @@ impl<'a> Walk<'a> {
         let start = self.next_start()?;
         let (end, plain) = scan::text(start)?;
         self.rest = scan::colon(end)?;
-        Some(if plain {
-            Some(Cow::Borrowed(self.between(&start[1..], end.len() + 1)?))
-        } else {
-            Json::known(self.between(start, end.len())?).text()
-        })
+        Some(Json::part(self.text, start, end, plain).text())
     }
 
     /// The value behind a name.
@@ -140,7 +154,7 @@ impl<'a> Walk<'a> {
             _ => (scan::scalar(start)?, false),
         };
         self.rest = rest;
-        Some(Json { text: self.between(start, rest.len())?, plain })
+        Some(Json::part(self.text, start, rest, plain))
     }
 
     /// The next element.
@@ -150,21 +164,10 @@ impl<'a> Walk<'a> {
         self.next_value()
     }
 
-    /// A walk over the value behind a name, if it begins with `open`.
-    #[inline]
-    pub(crate) fn inner(&self, open: u8) -> Option<Self> {
-        let rest = self.rest.strip_prefix(&[open])?;
-        Some(Self { rest, close: scan::closing(open), begun: false, closed: false, ..*self })
-    }
-
-    /// The value over which `inner` has gone; `None` if it did not reach the end.
-    #[inline]
-    pub(crate) fn leave(&mut self, inner: &Self) -> Option<Json<'a>> {
-        if !inner.closed {
-            return None;
-        }
-        let start = std::mem::replace(&mut self.rest, inner.rest);
-        self.between(start, inner.rest.len()).map(Json::known)
+    /// Goes on behind the value after which `rest` is left, and gives that value.
+    pub(crate) fn leave(&mut self, rest: &'a [u8]) -> Json<'a> {
+        let start = std::mem::replace(&mut self.rest, rest);
+        Json::part(self.text, start, rest, false)
     }
 
     /// Where the next part begins; `None` at the closing bracket.
@@ -184,12 +187,6 @@ impl<'a> Walk<'a> {
                 Some(start)
             }
         }
-    }
-
-    /// The text from `start` to where `left` bytes are left.
-    #[inline]
-    fn between(&self, start: &[u8], left: usize) -> Option<&'a str> {
-        self.text.get(self.text.len() - start.len()..self.text.len() - left)
     }
 }
 

@@ -48,8 +48,29 @@ fn part(rest: &[u8], open: u8) -> Option<&[u8]> {
 /// The colon between a name and a value, with the spaces around it.
 #[inline]
 pub(crate) fn colon(rest: &[u8]) -> Option<&[u8]> {
+    if let [b':', next, ..] = rest
+        && *next > b' '
+    {
+        return Some(&rest[1..]);
+    }
     let [b':', more @ ..] = space(rest) else { return None };
     Some(space(more))
+}
+
+/// What stands behind a part inside brackets that `close` closes: a comma, and then where the next
+/// part begins, or that bracket. Tells whether it is a comma.
+#[inline]
+pub(crate) fn comma(rest: &[u8], close: u8) -> Option<(&[u8], bool)> {
+    if let [b',', next, ..] = rest
+        && *next > b' '
+    {
+        return Some((&rest[1..], true));
+    }
+    match space(rest) {
+        [b',', more @ ..] => Some((space(more), true)),
+        [byte, more @ ..] if *byte == close => Some((more, false)),
+        _ => None,
+    }
 }
 
 /// Any number of spaces.

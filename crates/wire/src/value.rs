@@ -133,6 +133,9 @@ impl<'a> FromField<'a> for Thousandths {
     const EXPECTED: &'static str = "a number that is not negative";
 
     fn from_field(raw: Json<'a>) -> Result<Self, Wrong> {
+        if let Ok(whole) = u32::from_field(raw) {
+            return Ok(Self(u64::from(whole) * 1_000));
+        }
         let number: f64 = serde_json::from_str(raw.get()).map_err(|_| Wrong::PLAIN)?;
         let thousandths = (number * 1_000.0).round();
         if !(0.0..9e15).contains(&thousandths) {
@@ -320,11 +323,11 @@ impl<'a, T: FromField<'a>> FromField<'a> for Option<T> {
     }
 }
 
-impl<'a> FromField<'a> for Items<'a> {
+impl<'a> FromField<'a> for Items {
     const EXPECTED: &'static str = "a list of at most 10000 entries";
 
     fn from_field(raw: Json<'a>) -> Result<Self, Wrong> {
-        items(raw).map(Self).ok_or(Wrong::PLAIN)
+        items(raw).map(|_| Self).ok_or(Wrong::PLAIN)
     }
 }
 

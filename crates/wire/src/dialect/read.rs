@@ -46,9 +46,20 @@ pub fn decode_result(
     expected: &[MessageType],
     result: Json<'_>,
 ) -> Result<Reply, DecodeError> {
-    let fields =
-        reply_fields("result", dialect.has_envelope(), result).map_err(DecodeError::for_receipt)?;
-    let kind = read_type(&fields, expected).map_err(|error| {
+    let outer = Fields::read("result", result).map_err(DecodeError::for_receipt)?;
+    if dialect.has_envelope() {
+        let fields = apart("result", &outer, true).map_err(DecodeError::for_receipt)?;
+        return read_reply(dialect, expected, &fields);
+    }
+    read_reply(dialect, expected, &outer)
+}
+
+fn read_reply(
+    dialect: Dialect,
+    expected: &[MessageType],
+    fields: &Fields<'_>,
+) -> Result<Reply, DecodeError> {
+    let kind = read_type(fields, expected).map_err(|error| {
         let has_protocol = !matches!(fields.optional::<Cow<'_, str>>("protocol"), Ok(None));
         if has_protocol { error } else { error.for_receipt() }
     })?;
@@ -57,8 +68,8 @@ pub fn decode_result(
         let error = fields.wrong(Code::E003, "message_type", names.join(" or "));
         return Err(if kind == MessageType::Ack { error.for_receipt() } else { error });
     }
-    let envelope = ReplyEnvelope::read(&fields, kind, dialect.answers_whole())?;
-    Ok(Reply { envelope, message: Message::read(kind, &fields)? })
+    let envelope = ReplyEnvelope::read(fields, kind, dialect.answers_whole())?;
+    Ok(Reply { envelope, message: Message::read(kind, fields)? })
 }
 
 /// Reads the data of a JSON-RPC error: a LEAGUE_ERROR or GAME_ERROR in any dialect, of which only
@@ -68,14 +79,15 @@ pub fn decode_result(
 /// If it is something else.
 pub fn decode_error(data: Json<'_>) -> Result<ErrorReport, DecodeError> {
     let outer = Fields::read("error.data", data)?;
-    let fields =
-        if outer.has("envelope") { reply_fields("error.data", true, data)? } else { outer };
-    ErrorReport::read(&fields)
+    if outer.has("envelope") {
+        return ErrorReport::read(&apart("error.data", &outer, true)?);
+    }
+    ErrorReport::read(&outer)
 }
 
 const ID: &str = "a request id, since every league message is answered";
 
-fn object<'a>(request: &Request<'a>) -> Result<Fields<'a>, DecodeError> {
+fn object<'a>(request: &'a Request<'_>) -> Result<Fields<'a>, DecodeError> {
     let invalid = |got: String| DecodeError::wrong(Code::InvalidParams, "params", "an object", got);
     let params = request.params.ok_or_else(|| invalid("nothing".into()))?;
     if !params.get().starts_with('{') {
@@ -88,7 +100,11 @@ fn object<'a>(request: &Request<'a>) -> Result<Fields<'a>, DecodeError> {
 }
 
 /// Envelope and payload of an object that has both.
-fn apart<'a>(at: &'static str, outer: &Fields<'a>, loose: bool) -> Result<Fields<'a>, DecodeError> {
+fn apart<'a>(
+    at: &'static str,
+    outer: &'a Fields<'_>,
+    loose: bool,
+) -> Result<Fields<'a>, DecodeError> {
     let (envelope_at, payload_at) = match at {
         "params" => ("params.envelope", "params.payload"),
         "result" => ("result.envelope", "result.payload"),
@@ -96,19 +112,10 @@ fn apart<'a>(at: &'static str, outer: &Fields<'a>, loose: bool) -> Result<Fields
     };
     let part = |name: &str, at| {
         let found = outer.raw(name)?.ok_or_else(|| outer.missing(name, "an object"))?;
-        outer.inner(at, found.1)
+        found.inner(at)
     };
     let envelope = part("envelope", envelope_at)?;
     Ok(part("payload", payload_at)?.with_envelope(envelope, loose))
-}
-
-fn reply_fields<'a>(
-    at: &'static str,
-    has_envelope: bool,
-    raw: Json<'a>,
-) -> Result<Fields<'a>, DecodeError> {
-    let outer = Fields::read(at, raw)?;
-    if has_envelope { apart(at, &outer, true) } else { Ok(outer) }
 }
 
 fn read(fields: &Fields<'_>, called: Option<MessageType>) -> Result<Letter, DecodeError> {

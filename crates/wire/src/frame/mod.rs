@@ -201,50 +201,53 @@ struct Members<'a> {
 
 impl<'a> Members<'a> {
     /// `None` unless `text` is an object in which no known member is repeated.
-    fn read(text: &'a str) -> Option<Self> {
-        let mut members = Self::default();
+    fn read(&mut self, text: &'a str) -> Option<()> {
         let mut walk = Walk::into(text, b'{')?;
         while let Some(name) = walk.next_name() {
             let name = name?;
-            let parts = if name == "params" { Parts::take(&mut walk) } else { None };
-            let value = match &parts {
-                Some(parts) => parts.json(),
-                None => walk.next_value()?,
-            };
-            members.parts = parts.or(members.parts);
             let member = match &*name {
-                "jsonrpc" => &mut members.jsonrpc,
-                "id" => &mut members.id,
-                "method" => &mut members.method,
-                "params" => &mut members.params,
-                "result" => &mut members.result,
-                "error" => &mut members.error,
-                _ => continue,
+                "jsonrpc" => &mut self.jsonrpc,
+                "id" => &mut self.id,
+                "method" => &mut self.method,
+                "params" => {
+                    self.parts = Parts::take(&mut walk);
+                    &mut self.params
+                }
+                "result" => &mut self.result,
+                "error" => &mut self.error,
+                _ => {
+                    walk.next_value()?;
+                    continue;
+                }
+            };
+            let value = match &self.parts {
+                Some(parts) if name == "params" => parts.json(),
+                Some(_) | None => walk.next_value()?,
             };
             if member.replace(value).is_some() {
                 return None;
             }
         }
-        walk.is_whole().then_some(members)
+        walk.is_whole().then_some(())
     }
-}
 
-/// The members of a frame and the id in it.
-fn frame(text: &str) -> Result<(Members<'_>, Option<Id>), FrameError> {
-    let members = Members::read(text).ok_or_else(|| unreadable(text))?;
-    let id = match members.id {
-        Some(raw) => Some(Id::read(raw).ok_or_else(|| {
-            let got = render("id", raw);
-            FrameError::invalid(None, format!("id: expected a number or text, got {got}"))
-        })?),
-        None => None,
-    };
-    if members.jsonrpc.map(Json::get) != Some("\"2.0\"") {
-        let version = members.jsonrpc.map(|raw| render("jsonrpc", raw));
-        let got = version.unwrap_or_else(|| "nothing".into());
-        return Err(FrameError::invalid(id, format!("jsonrpc: expected \"2.0\", got {got}")));
+    /// Reads a frame and tells the id in it.
+    fn frame(&mut self, text: &'a str) -> Result<Option<Id>, FrameError> {
+        self.read(text).ok_or_else(|| unreadable(text))?;
+        let id = match self.id {
+            Some(raw) => Some(Id::read(raw).ok_or_else(|| {
+                let got = render("id", raw);
+                FrameError::invalid(None, format!("id: expected a number or text, got {got}"))
+            })?),
+            None => None,
+        };
+        if self.jsonrpc.map(Json::get) != Some("\"2.0\"") {
+            let version = self.jsonrpc.map(|raw| render("jsonrpc", raw));
+            let got = version.unwrap_or_else(|| "nothing".into());
+            return Err(FrameError::invalid(id, format!("jsonrpc: expected \"2.0\", got {got}")));
+        }
+        Ok(id)
     }
-    Ok((members, id))
 }
 
 fn unreadable(text: &str) -> FrameError {
@@ -261,7 +264,8 @@ fn unreadable(text: &str) -> FrameError {
 }
 
 fn request(text: &str) -> Result<Request<'_>, FrameError> {
-    let (members, id) = frame(text)?;
+    let mut members = Members::default();
+    let id = members.frame(text)?;
     match members.method.map(Json::text) {
         Some(Some(method)) if !method.is_empty() => {
             Ok(Request { id, method, params: members.params, parts: members.parts })
@@ -273,7 +277,8 @@ fn request(text: &str) -> Result<Request<'_>, FrameError> {
 }
 
 fn response(text: &str) -> Result<Response<'_>, FrameError> {
-    let (members, id) = frame(text)?;
+    let mut members = Members::default();
+    let id = members.frame(text)?;
     let outcome = match (members.result, members.error) {
         (Some(result), None) => Outcome::Result(result),
         (None, Some(error)) => match rpc_error(error) {
@@ -297,7 +302,7 @@ fn rpc_error(raw: Json<'_>) -> Result<RpcError<'_>, String> {
         Ok(RpcError {
             code: fields.required("code")?,
             message: fields.required("message")?,
-            data: fields.raw("data")?.map(|(_, field)| field.value),
+            data: fields.raw("data")?.map(|found| found.value()),
         })
     };
     read().map_err(|error| error.to_string())

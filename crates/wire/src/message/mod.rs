@@ -102,6 +102,21 @@ macro_rules! messages {
                 }
             }
 
+            /// The type that any document calls `name`.
+            pub fn find(name: &str) -> Option<Self> {
+                match name {
+                    $($name $(| $v21)? => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+
+            fn by_flat_method(method: &str) -> Option<Self> {
+                match method {
+                    $($method => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+
             const fn flat_method(self) -> &'static str {
                 match self {
                     $(Self::$variant => $method,)*
@@ -217,17 +232,11 @@ impl MessageType {
         }
     }
 
-    /// The type that any document calls `name`.
-    pub fn find(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.is_called(name))
-    }
-
     /// The type that is called by `method` where each message has a method of its own, and whether
     /// the method is the type itself.
     pub(crate) fn by_method(method: &str) -> Option<(Self, bool)> {
-        let flat = Self::ALL.iter().find(|kind| kind.flat_method() == method);
-        if let Some(kind) = flat {
-            return Some((*kind, false));
+        if let Some(kind) = Self::by_flat_method(method) {
+            return Some((kind, false));
         }
         if method.bytes().any(|byte| byte.is_ascii_uppercase()) {
             return Self::find(method).map(|kind| (kind, true));

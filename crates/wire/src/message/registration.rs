@@ -156,7 +156,7 @@ impl Meta {
 
 fn games(f: &Fields<'_>) -> Result<Vec<GameType>, DecodeError> {
     let name = GAMES.into_iter().find(|name| f.has(name)).unwrap_or(GAMES[0]);
-    f.required::<Items<'_>>(name)?;
+    f.required::<Items>(name)?;
     let games = f.list::<GameType>(name)?;
     if games.is_empty() || games.len() > GAMES_PER_AGENT_MAX {
         let expected = format!("between 1 and {GAMES_PER_AGENT_MAX} games");

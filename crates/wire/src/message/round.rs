@@ -187,7 +187,7 @@ impl Body for RoundCompleted {
 
 impl Body for LeagueCompleted {
     fn read(f: &Fields<'_>) -> Result<Self, DecodeError> {
-        f.required::<Items<'_>>("final_standings")?;
+        f.required::<Items>("final_standings")?;
         let rows = f.objects("final_standings", StandingRow::read_final)?;
         Ok(Self {
             total_rounds: f.required("total_rounds")?,

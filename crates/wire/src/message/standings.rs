@@ -53,7 +53,7 @@ pub struct StandingRow {
 
 impl Body for StandingsUpdate {
     fn read(f: &Fields<'_>) -> Result<Self, DecodeError> {
-        f.required::<Items<'_>>("standings")?;
+        f.required::<Items>("standings")?;
         let rows = f.objects("standings", StandingRow::read)?;
         Ok(Self {
             round_id: f.optional("round_id")?,
