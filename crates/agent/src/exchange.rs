@@ -9,7 +9,7 @@ use league_core::dice::Dice;
 use league_core::id::ConversationId;
 use league_core::proof::hex;
 use league_wire::dialect::{decode_error, decode_result, encode_request};
-use league_wire::frame::{FrameError, Outcome, RpcError, parse_response, write_batch};
+use league_wire::frame::{FrameError, Outcome, RpcError, parse_response};
 use league_wire::message::ErrorReport;
 use league_wire::{DecodeError, Dialect, Id, Letter, MessageType, Reply, Response};
 
@@ -97,7 +97,7 @@ impl Exchange {
         }
     }
 
-    /// Sends letters whose answers nobody reads beyond noting that they came.
+    /// Sends letters and hands back what was answered, whatever it is; nothing if it was too much.
     ///
     /// # Errors
     /// If the call itself fails, or the other side is too busy to take it.
@@ -106,11 +106,12 @@ impl Exchange {
         address: &str,
         body: impl Into<Bytes>,
         timeout: Duration,
-    ) -> Result<(), CallError> {
+    ) -> Result<Bytes, CallError> {
         match self.caller.call(address, body, timeout).await {
             Ok(answered) if answered.status == BUSY => Err(CallError::Busy),
+            Ok(answered) => Ok(answered.body),
             // Whoever says too much has heard us.
-            Ok(_) | Err(CallError::TooLarge) => Ok(()),
+            Err(CallError::TooLarge) => Ok(Bytes::new()),
             Err(error) => Err(error),
         }
     }
@@ -119,15 +120,10 @@ impl Exchange {
         self.ids.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// One request with a fresh id.
-    pub fn encode(&self, dialect: Dialect, letter: &Letter) -> Vec<u8> {
-        encode_request(dialect, self.next_id(), letter)
-    }
-
-    /// Several requests as one body, each with a fresh id.
-    pub fn encode_batch(&self, dialect: Dialect, letters: &[Letter]) -> Vec<u8> {
-        let requests: Vec<_> = letters.iter().map(|letter| self.encode(dialect, letter)).collect();
-        write_batch(&requests)
+    /// One request with a fresh id, and the id.
+    pub fn encode(&self, dialect: Dialect, letter: &Letter) -> (Id, Vec<u8>) {
+        let id = self.next_id();
+        (Id::from(id), encode_request(dialect, id, letter))
     }
 }
 
@@ -225,7 +221,7 @@ mod tests {
 
     fn tell(status: &'static str, body: String) -> Result<(), CallError> {
         let exchange = Exchange::new(Caller::new("test/0", PATIENCE));
-        let body_sent = exchange.encode(Dialect::Flat, &ping());
+        let (_, body_sent) = exchange.encode(Dialect::Flat, &ping());
         run(exchange.tell(&answers(status, body), body_sent, PATIENCE))
     }
 

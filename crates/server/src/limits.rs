@@ -79,6 +79,8 @@ pub const MATCH_INBOX_MAX: usize = 16;
 pub const LETTERS_BYTES_MAX: usize = 512 * 1024;
 /// Letters in one batch to one agent; no more are allowed by the protocol.
 pub const LETTERS_MAX: usize = 100;
+/// Calls that fail before a match goes to another referee.
+pub const ORDER_TRIES: u32 = 2;
 
 // Every question leads to at most three rows: what was asked, the end of a round, the next round.
 const _: () = assert!(ACTOR_BATCH_MAX * 3 < BATCH_ROWS_MAX);

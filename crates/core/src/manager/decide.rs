@@ -231,6 +231,7 @@ impl League {
         }
         let (annulled, reason) = match cause {
             VoidCause::LeaseExpired => (false, "the referee showed no sign of life".into()),
+            VoidCause::NotTaken { reason } => (false, reason),
             VoidCause::Annulled { referee, .. } if referee != open.referee => {
                 return Err(Refusal::NotYourMatch { match_id, assigned: open.referee });
             }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
+use bytes::Bytes;
 use league_agent::ambient;
 use league_agent::exchange::{Exchange, new_conversation};
 use league_agent::guard::lock;
@@ -10,12 +11,15 @@ use league_core::id::{AgentId, LeagueId};
 use league_core::manager::dispatch::Handout;
 use league_core::policy::Policy;
 use league_core::retry::RetryPlan;
-use league_wire::frame::write_batch;
-use league_wire::{AuthToken, Dialect, Envelope, Letter, Message, Sender};
+use league_wire::dialect::decode_result;
+use league_wire::frame::{Outcome, parse_responses, write_batch};
+use league_wire::{
+    AuthToken, Decision, Dialect, Envelope, Id, Letter, Message, MessageType, Sender,
+};
 use tokio::sync::Notify;
 
 use super::news::Notice;
-use crate::limits::{LETTERS_BYTES_MAX, LETTERS_MAX, NOTICES_MAX};
+use crate::limits::{LETTERS_BYTES_MAX, LETTERS_MAX, NOTICES_MAX, ORDER_TRIES};
 
 /// How to reach an agent, and what waits for it.
 #[derive(Debug)]
@@ -78,61 +82,71 @@ impl Courier {
     }
 
     /// Sends messages in the agent's dialect, together if it takes batches, until they arrive or
-    /// the policy gives up.
+    /// the policy gives up. Gives back the matches that were not taken, and why.
     pub(super) async fn deliver(
         &self,
         exchange: &Exchange,
-        messages: Vec<Message>,
+        (notices, orders): (Vec<Message>, Vec<(Handout, Message)>),
         policy: &Policy,
-    ) {
-        let letters: Vec<Letter> =
-            messages.into_iter().map(|message| self.letter(message)).collect();
-        let requests = letters.iter().map(|letter| exchange.encode(self.dialect, letter));
-        if !self.batch {
-            for request in requests {
-                self.send(exchange, request, policy).await;
+    ) -> Vec<NotTaken> {
+        let notices = notices.into_iter().map(|message| (None, message));
+        let orders = orders.into_iter().map(|(handout, message)| (Some(handout), message));
+        let mut not_taken = vec![];
+        let mut parcel: Vec<Packed> = vec![];
+        for (handout, message) in notices.chain(orders) {
+            let (id, body) = exchange.encode(self.dialect, &self.letter(message));
+            let bytes: usize = parcel.iter().map(|packed| packed.body.len()).sum();
+            let is_full =
+                parcel.len() == self.parcel_max() || bytes + body.len() > LETTERS_BYTES_MAX;
+            if is_full && !parcel.is_empty() {
+                let full = std::mem::take(&mut parcel);
+                not_taken.extend(self.send(exchange, full, policy).await);
             }
-            return;
+            parcel.push(Packed { id, body, handout });
         }
-        let mut together: Vec<Vec<u8>> = vec![];
-        for request in requests {
-            let bytes: usize = together.iter().map(Vec::len).sum();
-            if together.len() == LETTERS_MAX || bytes + request.len() > LETTERS_BYTES_MAX {
-                self.send_together(exchange, std::mem::take(&mut together), policy).await;
-            }
-            together.push(request);
+        if !parcel.is_empty() {
+            not_taken.extend(self.send(exchange, parcel, policy).await);
         }
-        self.send_together(exchange, together, policy).await;
+        not_taken
     }
 
-    async fn send_together(
+    const fn parcel_max(&self) -> usize {
+        if self.batch { LETTERS_MAX } else { 1 }
+    }
+
+    /// News is worth more patience than a match, which somebody else can take.
+    async fn send(
         &self,
         exchange: &Exchange,
-        mut together: Vec<Vec<u8>>,
+        mut parcel: Vec<Packed>,
         policy: &Policy,
-    ) {
-        match together.len() {
-            0 => {}
-            1 => self.send(exchange, together.remove(0), policy).await,
-            _ => self.send(exchange, write_batch(&together), policy).await,
-        }
-    }
-
-    async fn send(&self, exchange: &Exchange, body: Vec<u8>, policy: &Policy) {
+    ) -> Vec<NotTaken> {
         let plan = RetryPlan::network(policy);
-        let body = bytes::Bytes::from(body);
+        let mut not_taken = vec![];
         let mut failures = 0;
-        loop {
+        while !parcel.is_empty() {
             let timeout = policy.default_timeout();
-            if exchange.tell(&self.endpoint, body.clone(), timeout).await.is_ok() {
-                return;
-            }
+            let told = exchange.tell(&self.endpoint, body_of(&parcel), timeout).await;
+            let error = match told {
+                Ok(answer) => {
+                    not_taken.extend(refusals(self.dialect, &parcel, &answer));
+                    break;
+                }
+                Err(error) => error,
+            };
             failures += 1;
+            if failures == ORDER_TRIES {
+                let reason: Arc<str> = format!("the order was not delivered: {error}").into();
+                let orders = parcel.iter().filter_map(|packed| packed.handout);
+                not_taken.extend(orders.map(|order| (order, reason.clone())));
+                parcel.retain(|packed| packed.handout.is_none());
+            }
             match plan.next(failures) {
                 Some(wait) => tokio::time::sleep(wait).await,
-                None => return,
+                None => break,
             }
         }
+        not_taken
     }
 
     fn letter(&self, message: Message) -> Letter {
@@ -144,5 +158,52 @@ impl Courier {
             league_id: Some(self.league.clone()),
         };
         Letter { envelope, message }
+    }
+}
+
+/// A match that its referee did not take, and why.
+pub(super) type NotTaken = (Handout, Arc<str>);
+
+/// A letter that is ready to be sent.
+struct Packed {
+    id: Id,
+    body: Vec<u8>,
+    /// The match that it orders.
+    handout: Option<Handout>,
+}
+
+fn body_of(parcel: &[Packed]) -> Bytes {
+    if let [only] = parcel {
+        return only.body.clone().into();
+    }
+    let bodies: Vec<&[u8]> = parcel.iter().map(|packed| &*packed.body).collect();
+    write_batch(&bodies).into()
+}
+
+/// The orders that were refused. Whatever else a referee answers shows that it has heard: from
+/// there on its lease counts.
+fn refusals(dialect: Dialect, parcel: &[Packed], answer: &[u8]) -> Vec<NotTaken> {
+    let Ok(responses) = parse_responses(answer) else { return vec![] };
+    let mut refused = vec![];
+    for response in responses.iter().flatten() {
+        let answered = parcel.iter().find(|packed| response.id.as_ref() == Some(&packed.id));
+        let Some(handout) = answered.and_then(|packed| packed.handout) else { continue };
+        if let Some(reason) = refusal(dialect, &response.outcome) {
+            refused.push((handout, reason));
+        }
+    }
+    refused
+}
+
+fn refusal(dialect: Dialect, outcome: &Outcome<'_>) -> Option<Arc<str>> {
+    match outcome {
+        Outcome::Error(error) => Some(format!("the order was refused: {}", error.message).into()),
+        Outcome::Result(result) => {
+            let reply = decode_result(dialect, &[MessageType::StartMatchAck], *result).ok()?;
+            let Message::StartMatchAck(ack) = reply.message else { return None };
+            let is_refused = ack.status == Decision::Rejected;
+            let reason = ack.reason.unwrap_or_else(|| "no reason given".into());
+            is_refused.then(|| format!("the order was refused: {reason}").into())
+        }
     }
 }

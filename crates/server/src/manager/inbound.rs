@@ -10,7 +10,7 @@ use league_agent::desk::{self, Desk, Signed, refusal, shown_token};
 use league_agent::endpoint::{Answer, Service};
 use league_core::id::{AgentId, ConversationId, LeagueId, RefereeId};
 use league_core::manager::dispatch::Handout;
-use league_core::manager::{Command, League, Profile, ProtocolVersion, Reply};
+use league_core::manager::{Command, League, Profile, ProtocolVersion, Reply, VoidCause};
 use league_core::proof::{Keys, Token};
 use league_wire::message::{
     ErrorReport, MatchProgress, MatchProgressAck, MatchResultAck, MatchResultReport, Meta, Pong,
@@ -182,6 +182,14 @@ impl Manager {
         let stub = self.league(envelope.league_id.as_ref())?;
         let referee = self.referee(stub, envelope)?;
         let MatchProgress { match_id, attempt, .. } = message;
+        if let Some(reason) = message.annulled {
+            let cause = VoidCause::Annulled { referee, reason: reason.into() };
+            let command = Command::VoidAttempt { match_id, attempt, cause };
+            stub.ask(command, None).await.map_err(|error| report(&error))?;
+            let (status, lease_ms, draw_seed) = (Decision::Rejected, None, None);
+            let ack = MatchProgressAck { match_id, attempt, status, lease_ms, draw_seed };
+            return Ok(Message::MatchProgressAck(ack).into());
+        }
         let held = stub.renew(Handout { referee, match_id, attempt }).await;
         let held = held.map_err(|error| report(&error))?;
         let status = if held { Decision::Accepted } else { Decision::Rejected };

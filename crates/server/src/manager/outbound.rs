@@ -8,7 +8,7 @@ use league_agent::exchange::Exchange;
 use league_agent::guard::{self, lock};
 use league_core::id::AgentId;
 use league_core::manager::dispatch::Handout;
-use league_core::manager::{Effect, League, Phase};
+use league_core::manager::{Command, Effect, League, Phase, VoidCause};
 use league_core::proof::Keys;
 use league_wire::{AuthToken, Message};
 use tokio::sync::{Notify, watch};
@@ -167,17 +167,25 @@ impl Outbound {
 
     async fn deliver(&self, courier: &Courier, mail: Mail) {
         let notices = mail.notices.iter().map(|notice| notice.message(courier.agent));
-        let mut messages: Vec<Message> = notices.collect();
-        let policy = {
+        let notices: Vec<Message> = notices.collect();
+        let (orders, policy) = {
             let published = self.stub.published();
             let table = lock(&self.table).clone();
-            let orders = mail.handouts.iter().filter_map(|handout| {
-                news::start_match(&self.keys, &published.league, handout, &table)
-            });
-            messages.extend(orders.map(Message::StartMatch));
-            published.league.policy().clone()
+            let order = |handout: &Handout| {
+                let order = news::start_match(&self.keys, &published.league, handout, &table)?;
+                Some((*handout, Message::StartMatch(order)))
+            };
+            let orders: Vec<_> = mail.handouts.iter().filter_map(order).collect();
+            (orders, published.league.policy().clone())
         };
-        courier.deliver(&self.exchange, messages, &policy).await;
+        let not_taken = courier.deliver(&self.exchange, (notices, orders), &policy).await;
+        for (handout, reason) in not_taken {
+            let (match_id, attempt) = (handout.match_id, handout.attempt);
+            let cause = VoidCause::NotTaken { reason };
+            let command = Command::VoidAttempt { match_id, attempt, cause };
+            // Refused if the match has gone on without us; unavailable if the league is closing.
+            drop(self.stub.ask(command, None).await);
+        }
     }
 
     /// Between the ends of rounds everybody gets the table a while after it has changed, so that a

@@ -15,9 +15,11 @@ use league_core::referee::{Answer, Asking, Command, Effect, Match, Phase, Troubl
 use league_core::retry::RetryPlan;
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
+use league_wire::message::CallRecord;
 use league_wire::{Decision, Message, MessageType};
 use tokio::sync::mpsc;
 
+use super::conduct;
 use super::heard::{self, Heard, Remark};
 use super::outbound::Letters;
 use super::{Referee, Rules};
@@ -33,6 +35,8 @@ pub(super) struct Bout {
     draw: Draw,
     /// What a player said instead of an answer, to be told so with the next warning.
     remarks: Seats<Option<Remark>>,
+    /// What went wrong with the calls to each player.
+    conduct: Seats<CallRecord>,
     given_away: bool,
     /// Calls to players that wait for an answer. They may outlive the match.
     asks: FuturesUnordered<Call>,
@@ -46,8 +50,9 @@ impl Bout {
         let machine = Match::new(order.match_id, game, policy);
         let draw = Draw::new(&letters.me.league, order.match_id, order.rematch);
         let (asks, errands) = (FuturesUnordered::new(), FuturesUnordered::new());
-        let remarks = Seats::default();
-        Self { referee, letters, machine, draw, remarks, given_away: false, asks, errands }
+        let (remarks, conduct) = (Seats::default(), Seats::default());
+        let given_away = false;
+        Self { referee, letters, machine, draw, remarks, conduct, given_away, asks, errands }
     }
 
     /// Plays the match to its end, reports it, tells the players, and leaves.
@@ -125,6 +130,7 @@ impl Bout {
         // A command that no longer fits came too late; the match goes on without it.
         let Ok(events) = self.machine.drive(ambient::now(), command) else { return };
         for event in &events {
+            conduct::note(&mut self.conduct, event);
             for effect in self.machine.effects(event) {
                 self.perform(effect);
             }
@@ -236,7 +242,7 @@ impl Bout {
 
     /// Reports until the manager has it in its books, or says that it will never have it.
     fn report(&mut self) {
-        let message = self.letters.report(&self.machine);
+        let message = self.letters.report(&self.machine, &self.conduct);
         let policy = self.machine.policy().clone();
         let (referee, letters) = (self.referee.clone(), self.letters.clone());
         self.errands.push(Box::pin(async move {

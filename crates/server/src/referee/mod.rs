@@ -1,6 +1,7 @@
 //! The referee as a service: takes matches from the manager and runs each as a task of its own.
 
 mod bout;
+mod conduct;
 mod heard;
 mod inbound;
 mod outbound;

@@ -16,7 +16,7 @@ use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 use league_core::verdict::{Score, Verdict};
 use league_wire::message::{
-    GameInvitation, GameOver, MatchProgress, MatchResultReport, ParityCall, PlayerLine,
+    CallRecord, GameInvitation, GameOver, MatchProgress, MatchResultReport, ParityCall, PlayerLine,
     ReportedPlayer, StartMatch,
 };
 use league_wire::{
@@ -86,8 +86,8 @@ impl Letters {
         timeout: Duration,
     ) -> Result<(), CallError> {
         let player = &self.order.players[seat];
-        let body = referee.exchange.encode(player.dialect, &self.to_player(seat, message));
-        referee.exchange.tell(&player.endpoint, body, timeout).await
+        let (_, body) = referee.exchange.encode(player.dialect, &self.to_player(seat, message));
+        referee.exchange.tell(&player.endpoint, body, timeout).await.map(drop)
     }
 
     pub(super) async fn ask_manager(
@@ -163,6 +163,7 @@ impl Letters {
             attempt: self.order.attempt,
             game_state: state(machine.state()),
             choices_hash: None,
+            annulled: annulled(machine),
         })
     }
 
@@ -188,7 +189,7 @@ impl Letters {
         })
     }
 
-    pub(super) fn report(&self, machine: &Match) -> Message {
+    pub(super) fn report(&self, machine: &Match, conduct: &Seats<CallRecord>) -> Message {
         let summary = self.summary(machine);
         let reported = |(seat, line): (Seat, &PlayerLine)| {
             let proof = sealed(machine, seat).and_then(|sealed| sealed.proof.as_deref());
@@ -197,6 +198,7 @@ impl Letters {
                 choice_proof: proof.map(Into::into),
                 dialect: Some(self.order.players[seat].dialect),
                 token_shown: self.token_shown[seat].load(Ordering::Relaxed),
+                conduct: conduct[seat],
             };
             (self.player(seat), player)
         };
@@ -282,6 +284,12 @@ struct Summary {
     reason: String,
     number: Option<u32>,
     lines: Seats<PlayerLine>,
+}
+
+/// Why the attempt is given up, if it is.
+fn annulled(machine: &Match) -> Option<String> {
+    let Phase::Annulled { reason } = machine.phase() else { return None };
+    Some(reason.to_string())
 }
 
 /// A side's last move, complete or not.

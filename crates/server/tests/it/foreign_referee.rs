@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::rpc::Reply;
 use crate::shape::Shape;
 use crate::stage::{LEAGUE, Plan, Stage, join_key, results, url};
-use crate::stranger::{Call, Stranger};
+use crate::stranger::{Call, Say, Stranger};
 
 struct Scene {
     stage: Stage,
@@ -294,4 +294,52 @@ fn a_referee_that_vanishes_loses_its_match_to_another() {
     let names = ("report_match_result", "MATCH_RESULT_REPORT");
     let late = vanished.call(stage.address, names, nested(&order));
     assert_eq!(late.code(), "E032");
+}
+
+/// The reasons for which matches changed hands in a league whose first referee is `unwilling`.
+fn handed_on(unwilling: &Stranger, network_backoff: &'static str) -> Vec<String> {
+    let plan = Plan::players(2).with("network_backoff", network_backoff);
+    let mut stage = Stage::open(&plan);
+    unwilling.register(&stage);
+    stage.seat_referee();
+    let players = [Stranger::player(Shape::Flat), Stranger::player(Shape::Typed)];
+    players.iter().for_each(Stranger::expect_later_attempts);
+    players.iter().for_each(|player| drop(player.register(&stage)));
+    let events = stage.whole_league();
+    let recorded = results(&events);
+    assert_eq!((recorded.len(), recorded[0].referee.to_string()), (1, "REF02".into()));
+    let reasons = events.iter().filter_map(|event| match &event.fact {
+        Fact::MatchReassigned { reason, .. } => Some(reason.to_string()),
+        _ => None,
+    });
+    reasons.collect()
+}
+
+// req: ERR-6
+#[test]
+fn a_match_that_a_referee_refuses_goes_to_another_at_once() {
+    let refusing = Stranger::referee_that(|call| match call.kind {
+        "START_MATCH" => Say::Body(
+            json!({
+                "jsonrpc": "2.0",
+                "error": {"code": -32000, "message": "I am on holiday"},
+                "id": call.id,
+            })
+            .to_string(),
+        ),
+        _ => Say::Usual,
+    });
+    let reasons = handed_on(&refusing, "fixed 2s");
+    assert_eq!(reasons, ["the order was refused: I am on holiday"]);
+}
+
+#[test]
+fn a_match_that_a_referee_cannot_be_given_goes_to_another() {
+    let deaf = Stranger::referee_that(|call| match call.kind {
+        "START_MATCH" | "ROUND_ANNOUNCEMENT" => Say::HangUp,
+        _ => Say::Usual,
+    });
+    let reasons = handed_on(&deaf, "fixed 10ms");
+    assert_eq!(reasons.len(), 1);
+    assert!(reasons[0].starts_with("the order was not delivered: "), "{reasons:?}");
 }

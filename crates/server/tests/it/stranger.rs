@@ -22,7 +22,7 @@ pub(crate) struct Call {
     pub(crate) message: Value,
     /// Who was called.
     pub(crate) me: Identity,
-    id: Value,
+    pub(crate) id: Value,
 }
 
 impl Call {
@@ -111,6 +111,11 @@ impl Stranger {
     /// A referee of document 000 that takes matches and leaves the rest to the test.
     pub(crate) fn referee() -> Self {
         Self::listen(Shape::Flat, Role::Referee, Arc::new(|_| Say::Usual))
+    }
+
+    /// A referee of document 000 that does what `script` says.
+    pub(crate) fn referee_that(script: impl Fn(&Call) -> Say + Send + Sync + 'static) -> Self {
+        Self::listen(Shape::Flat, Role::Referee, Arc::new(script))
     }
 
     fn listen(shape: Shape, role: Role, script: Arc<Script>) -> Self {

@@ -22,6 +22,10 @@ impl Id {
         (plain && json.len() <= ID_BYTES_MAX).then(|| Self(json.into()))
     }
 
+    fn is_null(&self) -> bool {
+        self.as_json() == "null"
+    }
+
     /// The identifier as JSON.
     pub fn as_json(&self) -> &str {
         &self.0
@@ -266,6 +270,11 @@ fn unreadable(text: &str) -> FrameError {
 fn request(text: &str) -> Result<Request<'_>, FrameError> {
     let mut members = Members::default();
     let id = members.frame(text)?;
+    if id.as_ref().is_some_and(Id::is_null) {
+        let detail = "id: expected a number or text, got null; nobody could tell which request the \
+                      answer belongs to";
+        return Err(FrameError::invalid(None, detail));
+    }
     match members.method.map(Json::text) {
         Some(Some(method)) if !method.is_empty() => {
             Ok(Request { id, method, params: members.params, parts: members.parts })
@@ -292,8 +301,7 @@ fn response(text: &str) -> Result<Response<'_>, FrameError> {
             return Err(FrameError::invalid(id, "expected result or error, got neither"));
         }
     };
-    let null = |id: &Id| id.as_json() == "null";
-    Ok(Response { id: id.filter(|id| !null(id)), outcome })
+    Ok(Response { id: id.filter(|id| !id.is_null()), outcome })
 }
 
 fn rpc_error(raw: Json<'_>) -> Result<RpcError<'_>, String> {
@@ -348,10 +356,16 @@ fn end(out: &mut Vec<u8>, id: Option<&Id>) {
 }
 
 /// Several frames as one batch.
-pub fn write_batch(frames: &[Vec<u8>]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(frames.iter().map(|frame| frame.len() + 1).sum::<usize>() + 1);
+pub fn write_batch(frames: &[impl AsRef<[u8]>]) -> Vec<u8> {
+    let bytes: usize = frames.iter().map(|frame| frame.as_ref().len() + 1).sum();
+    let mut out = Vec::with_capacity(bytes + 1);
     out.push(b'[');
-    out.extend(frames.join(&b','));
+    for (index, frame) in frames.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(frame.as_ref());
+    }
     out.push(b']');
     out
 }

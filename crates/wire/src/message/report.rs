@@ -67,6 +67,19 @@ pub struct ReportedPlayer {
     pub dialect: Option<Dialect>,
     /// Whether the player showed its token to the referee.
     pub token_shown: bool,
+    /// What went wrong with the calls to the player.
+    pub conduct: CallRecord,
+}
+
+/// How often calls to a player failed in a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CallRecord {
+    /// Steps finally lost by silence.
+    pub timeouts: u32,
+    /// Calls that could not reach the player.
+    pub connection_errors: u32,
+    /// Answers that were not legal moves.
+    pub invalid_moves: u32,
 }
 
 /// The result is recorded.
@@ -204,6 +217,7 @@ impl ReportedPlayer {
             choice_proof: f.optional("choice_proof")?,
             dialect: f.optional("dialect")?,
             token_shown: f.optional("token_shown")?.unwrap_or_default(),
+            conduct: f.optional_object("conduct", CallRecord::read)?.unwrap_or_default(),
         })
     }
 
@@ -217,6 +231,25 @@ impl ReportedPlayer {
         if self.token_shown {
             o.field("token_shown", &true);
         }
+        if self.conduct != CallRecord::default() {
+            o.object("conduct", |o| self.conduct.write(o));
+        }
+    }
+}
+
+impl CallRecord {
+    fn read(f: &Fields<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            timeouts: f.optional("timeouts")?.unwrap_or_default(),
+            connection_errors: f.optional("connection_errors")?.unwrap_or_default(),
+            invalid_moves: f.optional("invalid_moves")?.unwrap_or_default(),
+        })
+    }
+
+    fn write(self, o: &mut Object<'_>) {
+        o.field("timeouts", &self.timeouts);
+        o.field("connection_errors", &self.connection_errors);
+        o.field("invalid_moves", &self.invalid_moves);
     }
 }
 

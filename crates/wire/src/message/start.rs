@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use league_core::id::{GameType, MatchId, PlayerId, RoundId};
+use league_core::limits::REASON_BYTES_MAX;
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 
@@ -97,6 +98,8 @@ pub struct MatchProgress {
     pub game_state: MatchState,
     /// The hash of both choices, once they are in.
     pub choices_hash: Option<String>,
+    /// Why the referee gives the attempt up for a failure of its own side.
+    pub annulled: Option<String>,
 }
 
 /// The match stays with the referee, or not.
@@ -237,6 +240,7 @@ impl Body for MatchProgress {
             attempt: f.required("attempt")?,
             game_state: f.required("game_state")?,
             choices_hash: f.optional("choices_hash")?,
+            annulled: f.clipped("annulled", REASON_BYTES_MAX)?,
         })
     }
 
@@ -245,6 +249,7 @@ impl Body for MatchProgress {
         o.field("attempt", &self.attempt);
         o.field("game_state", &self.game_state);
         o.optional("choices_hash", self.choices_hash.as_ref());
+        o.optional("annulled", self.annulled.as_ref());
     }
 }
 

@@ -9,13 +9,13 @@ use league_core::id::{
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 use league_wire::message::{
-    Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, Champion, ErrorCode, ErrorReport,
-    GameInvitation, GameJoinAck, GameOver, GameOverAck, GetAssignedMatches, LeagueCompleted,
-    LeagueQuery, LeagueQueryResponse, MatchProgress, MatchProgressAck, MatchResultAck,
-    MatchResultReport, Meta, MoveCall, MoveResponse, ParityCall, ParityResponse, Ping, PlayerLine,
-    PlayerRegistration, Pong, RefereeRegistration, RegisterResponse, ReportedPlayer, Retry,
-    RoundAnnouncement, RoundCompleted, StandingRow, StandingsUpdate, StartLeague, StartMatch,
-    StartMatchAck, SuspensionNotice,
+    Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, CallRecord, Champion, ErrorCode,
+    ErrorReport, GameInvitation, GameJoinAck, GameOver, GameOverAck, GetAssignedMatches,
+    LeagueCompleted, LeagueQuery, LeagueQueryResponse, MatchProgress, MatchProgressAck,
+    MatchResultAck, MatchResultReport, Meta, MoveCall, MoveResponse, ParityCall, ParityResponse,
+    Ping, PlayerLine, PlayerRegistration, Pong, RefereeRegistration, RegisterResponse,
+    ReportedPlayer, Retry, RoundAnnouncement, RoundCompleted, StandingRow, StandingsUpdate,
+    StartLeague, StartMatch, StartMatchAck, SuspensionNotice,
 };
 use league_wire::{
     AgentState, AuthToken, Code, Decision, Dialect, DrawSeed, Envelope, Fragment, JoinCode, Letter,
@@ -218,7 +218,7 @@ structs! {
         game_history
     }
     StartMatchAck { match_id attempt status reason }
-    MatchProgress { match_id attempt game_state choices_hash }
+    MatchProgress { match_id attempt game_state choices_hash annulled }
     MatchProgressAck { match_id attempt status lease_ms draw_seed }
     GetAssignedMatches { limit }
     AssignedMatches { assignments }
@@ -248,7 +248,8 @@ structs! {
         technical_losers reason drawn_number players game_state draw_seed draw_commitment
         referee_signature transcript
     }
-    ReportedPlayer { line choice_proof dialect token_shown }
+    ReportedPlayer { line choice_proof dialect token_shown conduct }
+    CallRecord { timeouts connection_errors invalid_moves }
     MatchResultAck { match_id duplicate standings_updated assignments }
     LeagueQuery { query_type round_id match_id agent_id offset limit }
     LeagueQueryResponse { query_type data }

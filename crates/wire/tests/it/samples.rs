@@ -8,13 +8,13 @@ use league_core::id::{
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 use league_wire::message::{
-    Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, Champion, ErrorReport, GameInvitation,
-    GameJoinAck, GameOver, GameOverAck, GetAssignedMatches, LeagueCompleted, LeagueQuery,
-    LeagueQueryResponse, MatchProgress, MatchProgressAck, MatchResultAck, MatchResultReport, Meta,
-    MoveCall, MoveResponse, ParityCall, ParityResponse, Ping, PlayerLine, PlayerRegistration, Pong,
-    RefereeRegistration, RegisterResponse, ReportedPlayer, Retry, RoundAnnouncement,
-    RoundCompleted, StandingRow, StandingsUpdate, StartLeague, StartMatch, StartMatchAck,
-    SuspensionNotice,
+    Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, CallRecord, Champion, ErrorReport,
+    GameInvitation, GameJoinAck, GameOver, GameOverAck, GetAssignedMatches, LeagueCompleted,
+    LeagueQuery, LeagueQueryResponse, MatchProgress, MatchProgressAck, MatchResultAck,
+    MatchResultReport, Meta, MoveCall, MoveResponse, ParityCall, ParityResponse, Ping, PlayerLine,
+    PlayerRegistration, Pong, RefereeRegistration, RegisterResponse, ReportedPlayer, Retry,
+    RoundAnnouncement, RoundCompleted, StandingRow, StandingsUpdate, StartLeague, StartMatch,
+    StartMatchAck, SuspensionNotice,
 };
 use league_wire::{
     AgentState, AuthToken, Code, Decision, Dialect, DrawSeed, Envelope, Fragment, Letter, Listed,
@@ -201,6 +201,7 @@ fn assignment(kind: MessageType) -> Message {
             attempt: 1,
             game_state: MatchState::CollectingChoices,
             choices_hash: Some(COMMITMENT.into()),
+            annulled: None,
         }),
         Type::MatchProgressAck => Message::MatchProgressAck(MatchProgressAck {
             match_id: MATCH,
@@ -426,6 +427,7 @@ fn report() -> MatchResultReport {
             choice_proof: Some("prf_2c1743a391305fbf367df8e4".into()),
             dialect: Some(Dialect::Flat),
             token_shown: false,
+            conduct: CallRecord::default(),
         };
         (id, player)
     };

@@ -1,0 +1,42 @@
+//! What goes wrong with the calls to a player, counted for the manager: it decides about suspension.
+
+use league_core::referee::{Event, Failure, Loss};
+use league_core::seat::Seats;
+use league_wire::message::CallRecord;
+
+/// Counts what an event of the match says about a player.
+///
+/// Only a step that is finally lost is a timeout, while every call that does not reach the player
+/// counts.
+pub(super) fn note(conduct: &mut Seats<CallRecord>, event: &Event) {
+    match event {
+        Event::InvitationUnreachable { seat, .. }
+        | Event::AttemptFailed { seat, failure: Failure::Unreachable, .. } => {
+            conduct[*seat].connection_errors += 1;
+        }
+        Event::AnswerRefused { seat, .. } => conduct[*seat].invalid_moves += 1,
+        Event::SeatLost { seat, loss } => match loss {
+            Loss::NotJoined(Failure::Silence) | Loss::NoMove(Failure::Silence) => {
+                conduct[*seat].timeouts += 1;
+            }
+            Loss::NotJoined(Failure::Unreachable) | Loss::NoMove(Failure::Unreachable) => {
+                conduct[*seat].connection_errors += 1;
+            }
+            Loss::InvalidMove { .. } => conduct[*seat].invalid_moves += 1,
+            Loss::Declined { .. } => {}
+        },
+        Event::Began
+        | Event::Invited { .. }
+        | Event::InvitationPostponed { .. }
+        | Event::Joined { .. }
+        | Event::Asked { .. }
+        | Event::AttemptFailed { failure: Failure::Silence, .. }
+        | Event::MoveMade { .. }
+        | Event::AnswerIgnored { .. }
+        | Event::StepTaken
+        | Event::NumberDrawn { .. }
+        | Event::Decided { .. }
+        | Event::Annulled { .. }
+        | Event::Acknowledged => {}
+    }
+}
