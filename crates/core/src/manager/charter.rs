@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::game::{self, Game};
 use crate::id::{GameType, LeagueId};
-use crate::limits::{GAMES_PER_AGENT_MAX, TEXT_BYTES_MAX};
+use crate::limits::{GAMES_PER_AGENT_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
 use crate::policy::{BadRule, Policy, RuleSet};
 use crate::schedule::{self, Format};
 use crate::time::Timestamp;
@@ -101,20 +101,33 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The first text that is empty though it must not be, or longer than anything reasonable.
+    /// The first text that is blank though it must not be, longer than anything reasonable, or
+    /// would not stay in its place when printed.
     pub(super) fn unreasonable_text(&self) -> Option<&'static str> {
         let texts = [
-            ("display name", Some(&self.display_name)),
-            ("version", Some(&self.version)),
-            ("address", Some(&self.endpoint)),
-            ("dialect", Some(&self.dialect)),
-            ("e-mail address", self.email.as_ref()),
+            ("display name", NAME_BYTES_MAX, Some(&self.display_name)),
+            ("version", TEXT_BYTES_MAX, Some(&self.version)),
+            ("address", TEXT_BYTES_MAX, Some(&self.endpoint)),
+            ("dialect", TEXT_BYTES_MAX, Some(&self.dialect)),
+            ("e-mail address", TEXT_BYTES_MAX, self.email.as_ref()),
         ];
-        let too_long = |text: &&Arc<str>| text.is_empty() || text.len() > TEXT_BYTES_MAX;
-        let bad = texts.iter().find(|(_, text)| text.as_ref().is_some_and(too_long));
+        let bad = texts.iter().find(|(_, bytes_max, text)| {
+            text.is_some_and(|text| {
+                text.trim().is_empty() || text.len() > *bytes_max || text.contains(moves_the_pen)
+            })
+        });
         let games = (self.games.len() > GAMES_PER_AGENT_MAX).then_some("list of games");
-        bad.map(|(name, _)| *name).or(games)
+        bad.map(|(name, ..)| *name).or(games)
     }
+}
+
+/// Whether a character is an order to the terminal or turns the direction of writing, instead of
+/// being written.
+fn moves_the_pen(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}'
+            | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A semantic version of the protocol.
@@ -175,6 +188,34 @@ pub struct NotAVersion;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn named(display_name: &str) -> Profile {
+        Profile {
+            display_name: display_name.into(),
+            version: "1.0.0".into(),
+            protocol_version: ProtocolVersion::CURRENT,
+            games: vec![],
+            endpoint: "http://localhost:8101/mcp".into(),
+            dialect: "flat".into(),
+            email: None,
+            batch: false,
+        }
+    }
+
+    #[test]
+    fn names_are_text_that_stays_in_its_line() {
+        for name in ["A", "Agent Alpha", "Ärger 🎲", "نور", &"A".repeat(NAME_BYTES_MAX)] {
+            assert_eq!(named(name).unreasonable_text(), None, "{name:?}");
+        }
+        let long = "A".repeat(NAME_BYTES_MAX + 1);
+        for name in
+            ["", "   ", "\u{a0}", "\x1b[31mred", "two\nlines", "\u{202e}oof", "a\u{85}b", &long]
+        {
+            assert_eq!(named(name).unreasonable_text(), Some("display name"), "{name:?}");
+        }
+        let loud = Profile { version: "1\x07".into(), ..named("A") };
+        assert_eq!(loud.unreasonable_text(), Some("version"));
+    }
 
     // req: REG-3
     #[test]
