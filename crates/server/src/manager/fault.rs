@@ -1,6 +1,7 @@
 //! Every no of a league, as a code of the catalogue.
 
 use league_agent::desk;
+use league_core::limits::{GAMES_PER_AGENT_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
 use league_core::manager::{ProtocolVersion, Refusal};
 use league_wire::message::ErrorReport;
 use league_wire::{Code, Fragment};
@@ -26,6 +27,17 @@ pub(super) fn refused(refusal: &Refusal) -> Box<ErrorReport> {
                 r#"{{"agent_version":"{got}","min_supported":"{min}","current":"{current}"}}"#
             );
             report.context = Fragment::parse(&context);
+            report.action_required = format!("Speak version {current}, or one from {min} on");
+        }
+        Refusal::BadProfile(what) => {
+            report.description = format!(
+                "the {what} is blank, too long, or holds characters that cannot be printed"
+            );
+            report.action_required = format!(
+                "Send a display name of 1 to {NAME_BYTES_MAX} bytes, other texts of 1 to \
+                 {TEXT_BYTES_MAX}, without control characters, and at most \
+                 {GAMES_PER_AGENT_MAX} games"
+            );
         }
         Refusal::UnknownMatch(match_id)
         | Refusal::NotYourMatch { match_id, .. }
@@ -33,15 +45,15 @@ pub(super) fn refused(refusal: &Refusal) -> Box<ErrorReport> {
         | Refusal::ConflictingResult(match_id)
         | Refusal::FalseReport { match_id, .. }
         | Refusal::TooManyAnnulments(match_id) => report.match_id = Some(*match_id),
-        Refusal::BadProfile(_)
-        | Refusal::UnsupportedGame(_)
+        Refusal::TooFewPlayers { .. } | Refusal::NoReferee => {
+            report.action_required = "Start the league when they have registered".into();
+        }
+        Refusal::AlreadyStarted => report.action_required = "Nothing; it is running".into(),
+        Refusal::UnsupportedGame(_)
         | Refusal::AlreadyRegistered(_)
         | Refusal::LeagueFull { .. }
         | Refusal::TooManyReferees { .. }
-        | Refusal::LateRegistration
-        | Refusal::AlreadyStarted
-        | Refusal::TooFewPlayers { .. }
-        | Refusal::NoReferee => {}
+        | Refusal::LateRegistration => {}
     }
     report
 }

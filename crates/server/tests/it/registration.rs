@@ -99,6 +99,7 @@ fn another_version_is_told_which_ones_are_supported() {
         result["error_description"],
         "Agent protocol version 1.5.0 not supported. Required: 2.0.0 - 2.1.0"
     );
+    assert_eq!(result["action_required"], "Speak version 2.1.0, or one from 2.0.0 on");
     let expected = json!({"agent_version": "1.5.0", "min_supported": "2.0.0", "current": "2.1.0"});
     assert_eq!(result["context"], expected);
     for version in ["two", "2.2.0", "2.1", ""] {
@@ -108,6 +109,24 @@ fn another_version_is_told_which_ones_are_supported() {
     meta["protocol_version"] = json!("2.0.7");
     let reply = stage.send(&stranger.application(&meta));
     assert_eq!(reply.result()["player_id"], "P01", "refusals use up no id");
+}
+
+#[test]
+fn a_name_that_would_spoil_the_table_is_refused_with_the_limit() {
+    let stage = Stage::open(&Plan::on_command(8));
+    let stranger = Stranger::player(Shape::Flat);
+    let mut meta = stranger.meta();
+    for name in ["   ", "\u{1b}[31mred\nnew\u{202e}", &"A".repeat(129)] {
+        meta["display_name"] = json!(name);
+        let result = refusal(&stage, &stranger, &meta);
+        assert_eq!(result["error_code"], "E003", "{name:?}");
+        let described = result["error_description"].as_str().unwrap();
+        assert!(described.starts_with("the display name is blank, too long"), "{described}");
+        let advice = result["action_required"].as_str().unwrap();
+        assert!(advice.contains("display name of 1 to 128 bytes"), "{advice}");
+    }
+    meta["display_name"] = json!("A".repeat(128));
+    assert_eq!(stage.send(&stranger.application(&meta)).result()["player_id"], "P01");
 }
 
 #[test]
