@@ -15,12 +15,14 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Play(PlayArgs),
+    Rules(RulesArgs),
 }
 
 /// Play a whole league on this machine, over real HTTP.
 ///
 /// Starts a manager, referees and players on free ports, plays every match, keeps the record in
-/// a journal and prints the final table.
+/// a journal and prints the final table. Rounds follow each other at once: `announcement_lead`, 60 s
+/// under v2.1, is 0s here unless it is set.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -28,6 +30,9 @@ Examples:
   league play --players 20 --strategies random   twenty coin tossers
   league play --rules v2.0 --json                one JSON document on stdout
   league play --set choice_timeout=2s            one rule changed
+
+Exit codes: 0 played to the end, 1 failed, 2 wrong usage, 130 interrupted, 143 terminated.
+Environment: LEAGUE_SECRET, 64 hex digits, is used instead of the file `secret` in DIR.
 ")]
 pub(crate) struct PlayArgs {
     /// How many players
@@ -38,33 +43,46 @@ pub(crate) struct PlayArgs {
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = count)]
     #[arg(allow_negative_numbers = true)]
     pub(crate) referees: u32,
-    /// The game
+    /// The game: even_odd
     #[arg(long, default_value = "even_odd", value_name = "GAME")]
     pub(crate) game: String,
-    /// How rounds are paired
+    /// How rounds are paired: round_robin
     #[arg(long, default_value = "round_robin", value_name = "FORMAT")]
     pub(crate) format: String,
     /// The rule set: v2.1 or v2.0
     #[arg(long, default_value = "v2.1", value_name = "RULES")]
     pub(crate) rules: String,
-    /// Change one rule, such as choice_timeout=2s; may be given several times
+    /// Change one rule, such as choice_timeout=2s; may be given several times; `league rules` lists
+    /// them
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Strategies that the players take in turn
+    /// Strategies that the players take in turn: random, even, odd, alternating
     #[arg(long, value_delimiter = ',', value_name = "A,B,…")]
     #[arg(default_value = "random,even,odd,alternating")]
     pub(crate) strategies: Vec<String>,
     /// Where the record is kept
     #[arg(long, default_value = "league-data", value_name = "DIR", env = "LEAGUE_DATA")]
     pub(crate) data: PathBuf,
-    /// Makes the strategies' dice repeatable; draws stay unpredictable
+    /// Makes the strategies' dice repeatable. Draws stay unpredictable, so the table differs all the
+    /// same
     #[arg(long, value_name = "N", value_parser = seed)]
     #[arg(allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
-    /// Multiplies every time limit of the protocol
+    /// Multiplies every time limit of the protocol; 0.001 to 1000
     #[arg(long, default_value_t = 1.0, value_name = "F", value_parser = factor)]
     #[arg(allow_negative_numbers = true)]
     pub(crate) time_scale: f64,
+    /// Print one JSON document on stdout; if the league fails, nothing but the text on stderr
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// List every rule with its value in each rule set.
+///
+/// What each of them means is told in docs/rules.md. Any of them can be changed with
+/// `league play --set KEY=VALUE`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RulesArgs {
     /// Print one JSON document on stdout
     #[arg(long)]
     pub(crate) json: bool,

@@ -2,9 +2,12 @@
 
 mod args;
 mod command;
+mod files;
 mod output;
 mod report;
 mod settings;
+mod signal;
+mod summary;
 
 use std::process::ExitCode;
 
@@ -16,6 +19,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let outcome = match &args.command {
         Command::Play(args) => command::play::run(args),
+        Command::Rules(args) => command::rules::run(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

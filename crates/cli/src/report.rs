@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::output;
+use crate::signal::Signal;
 
 /// A failure with the exit code it ends in.
 #[derive(Debug)]
@@ -11,6 +12,8 @@ pub(crate) enum Failure {
     Usage(anyhow::Error),
     /// The thing itself failed.
     Failed(anyhow::Error),
+    /// Somebody asked us to stop.
+    Stopped(anyhow::Error, Signal),
 }
 
 impl From<anyhow::Error> for Failure {
@@ -45,6 +48,7 @@ pub(crate) fn fail(failure: &Failure) -> ExitCode {
     let (error, code) = match failure {
         Failure::Usage(error) => (error, 2),
         Failure::Failed(error) => (error, 1),
+        Failure::Stopped(error, signal) => (error, signal.exit_code()),
     };
     let hint = error.downcast_ref::<Hint>();
     let mut said: Vec<String> = vec![];

@@ -1,5 +1,8 @@
 //! What will be done: flags checked and resolved.
 
+use std::ops::RangeInclusive;
+use std::path::Path;
+
 use anyhow::{anyhow, ensure};
 use league_agent::ambient::OsDice;
 use league_agent::strategy::House;
@@ -7,11 +10,19 @@ use league_core::dice::Dice;
 use league_core::game;
 use league_core::limits::{PLAYERS_MAX, REFEREES_MAX};
 use league_core::policy::{BadRule, Policy, RuleSet};
+use league_core::proof::Secret;
 use league_core::schedule;
 use league_server::runtime::PlayPlan;
 
 use crate::args::PlayArgs;
 use crate::report::Hint;
+
+/// Holds the secret where files are not wanted.
+const SECRET_VARIABLE: &str = "LEAGUE_SECRET";
+/// Factors with which a league on one machine still works.
+const TIME_SCALES: RangeInclusive<f64> = 0.001..=1000.0;
+/// Nobody on this machine needs time to get ready for a round.
+const LEAD: [(&str, &str); 1] = [("announcement_lead", "0s")];
 
 /// The league that `args` describe.
 pub(crate) fn play(args: &PlayArgs) -> anyhow::Result<PlayPlan> {
@@ -29,8 +40,8 @@ pub(crate) fn play(args: &PlayArgs) -> anyhow::Result<PlayPlan> {
     known("--format", &args.format, schedule::NAMES)?;
     let names: Vec<_> = House::ALL.iter().map(|house| house.name()).collect();
     let find = |name: &String| {
-        known("--strategies", name, &names)?;
-        House::find(name).ok_or_else(|| anyhow!("--strategies: no strategy"))
+        known("--strategies", name.trim(), &names)?;
+        House::find(name.trim()).ok_or_else(|| anyhow!("--strategies: no strategy"))
     };
     let strategies = args.strategies.iter().map(find).collect::<anyhow::Result<_>>()?;
     Ok(PlayPlan {
@@ -42,25 +53,70 @@ pub(crate) fn play(args: &PlayArgs) -> anyhow::Result<PlayPlan> {
         strategies,
         seed: args.seed.unwrap_or_else(|| OsDice.below(u64::MAX)),
         data: args.data.clone(),
+        secret: secret(&args.data)?,
+    })
+}
+
+/// The secret of the environment, which must never be repeated, however wrong it is.
+fn secret(data: &Path) -> anyhow::Result<Option<Secret>> {
+    let Some(text) = std::env::var_os(SECRET_VARIABLE) else { return Ok(None) };
+    let secret = text.to_str().and_then(|text| text.trim().parse().ok());
+    secret.map(Some).ok_or_else(|| {
+        let file = data.join("secret");
+        let hint =
+            format!("`openssl rand -hex 32` makes one; without it {} counts", file.display());
+        anyhow!("{SECRET_VARIABLE}: expected a secret of 64 lower-case hex digits")
+            .context(Hint(hint))
     })
 }
 
 fn policy(args: &PlayArgs) -> anyhow::Result<Policy> {
     let rule_set: RuleSet = args.rules.parse().map_err(|bad| wrong("--rules", &bad))?;
-    let mut rules = vec![("announcement_lead", "0s")];
+    let mut typed = vec![];
     for assignment in &args.set {
         let (key, value) = assignment
             .split_once('=')
             .ok_or_else(|| anyhow!("--set: expected KEY=VALUE, got `{assignment}`"))?;
+        let (key, value) = (key.trim(), value.trim());
         if !Policy::KEYS.contains(&key) {
-            let hint = format!("the rules are {}", Policy::KEYS.join(", "));
+            let hint = "`league rules` lists them".to_string();
             return Err(anyhow!("--set: there is no rule `{key}`").context(Hint(hint)));
         }
-        rules.push((key, value));
+        typed.push((key, value));
     }
-    let policy = Policy::build(rule_set, rules);
-    let policy = policy.map_err(|bad| wrong(&format!("--set {}", bad.key), &bad))?;
-    policy.time_scaled(args.time_scale).map_err(|bad| wrong("--time-scale", &bad))
+    let policy = built(rule_set, &typed).map_err(|bad| blame(rule_set, &typed, &bad))?;
+    let factor = args.time_scale;
+    ensure!(
+        TIME_SCALES.contains(&factor),
+        "--time-scale: expected {} to {}, got `{factor}`",
+        TIME_SCALES.start(),
+        TIME_SCALES.end()
+    );
+    let scaled = policy.time_scaled(factor);
+    scaled.map_err(|bad| anyhow!("--time-scale {factor}: {bad}"))
+}
+
+fn built(rule_set: RuleSet, typed: &[(&str, &str)]) -> Result<Policy, BadRule> {
+    Policy::build(rule_set, LEAD.iter().chain(typed).copied())
+}
+
+/// What is wrong with the rules, named after what was typed: a rule that nobody touched may only
+/// contradict one that somebody did.
+fn blame(rule_set: RuleSet, typed: &[(&str, &str)], bad: &BadRule) -> anyhow::Error {
+    let own = typed.iter().rev().find(|(key, _)| *key == bad.key);
+    if let Some((key, value)) = own {
+        let got = if bad.got == "0" { value } else { bad.got.as_str() };
+        return anyhow!("--set {key}: expected {}, got `{got}`", bad.expected);
+    }
+    let without = |index: usize| {
+        let (before, after) = (&typed[..index], &typed[index + 1..]);
+        built(rule_set, &[before, after].concat())
+    };
+    let culprit = (0..typed.len()).rev().find(|index| without(*index).as_ref() != Err(bad));
+    match culprit {
+        Some(index) => anyhow!("--set {}={}: {bad}", typed[index].0, typed[index].1),
+        None => anyhow!("--set: {bad}"),
+    }
 }
 
 /// What is wrong with the value of `flag`.

@@ -30,18 +30,26 @@ pub enum SecretError {
         /// What it should hold.
         expected: &'static str,
     },
+    /// It is gone, and a new one could not stand in for it.
+    #[error("{file} is missing, and the leagues kept beside it were written under it")]
+    Missing {
+        /// Which file.
+        file: PathBuf,
+    },
 }
 
-/// The secret of the data directory, made if there is none.
+/// The secret of the data directory. One is made only if `is_new`: whatever was written there
+/// before needs the secret it was written under.
 ///
 /// # Errors
-/// If the file cannot be used.
-pub fn secret(data: &Path) -> Result<Secret, SecretError> {
-    let text = read_or_make(&data.join(SECRET_FILE), || Secret::roll(&mut OsDice).expose())?;
-    let damaged = |_| SecretError::Damaged {
-        file: data.join(SECRET_FILE),
-        expected: "a secret of 64 hex digits",
-    };
+/// If the file cannot be used, or is missing in a directory that is not new.
+pub fn secret(data: &Path, is_new: bool) -> Result<Secret, SecretError> {
+    let file = data.join(SECRET_FILE);
+    if !is_new && !file.exists() {
+        return Err(SecretError::Missing { file });
+    }
+    let text = read_or_make(&file, || Secret::roll(&mut OsDice).expose())?;
+    let damaged = |_| SecretError::Damaged { file, expected: "a secret of 64 hex digits" };
     text.parse().map_err(damaged)
 }
 
@@ -92,8 +100,8 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
 
         let data = tempfile::tempdir().unwrap();
-        let first = secret(data.path()).unwrap().expose();
-        assert_eq!(secret(data.path()).unwrap().expose(), first);
+        let first = secret(data.path(), true).unwrap().expose();
+        assert_eq!(secret(data.path(), true).unwrap().expose(), first);
         let token = admin_token(data.path()).unwrap();
         assert!(token.matches(admin_token(data.path()).unwrap().expose()));
         for file in [SECRET_FILE, ADMIN_FILE] {
@@ -106,7 +114,16 @@ mod tests {
     fn a_damaged_secret_is_an_error_and_never_replaced() {
         let data = tempfile::tempdir().unwrap();
         fs::write(data.path().join(SECRET_FILE), "half a sec").unwrap();
-        assert!(matches!(secret(data.path()), Err(SecretError::Damaged { .. })));
+        assert!(matches!(secret(data.path(), true), Err(SecretError::Damaged { .. })));
         assert_eq!(fs::read_to_string(data.path().join(SECRET_FILE)).unwrap(), "half a sec");
+    }
+
+    #[test]
+    fn a_lost_secret_is_not_replaced_where_something_was_written_under_it() {
+        let data = tempfile::tempdir().unwrap();
+        assert!(matches!(secret(data.path(), false), Err(SecretError::Missing { .. })));
+        assert!(!data.path().join(SECRET_FILE).exists());
+        let made = secret(data.path(), true).unwrap().expose();
+        assert_eq!(secret(data.path(), false).unwrap().expose(), made);
     }
 }

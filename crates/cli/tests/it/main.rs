@@ -6,3 +6,7 @@ mod mistakes;
 mod play;
 #[cfg(test)]
 mod program;
+#[cfg(test)]
+mod rules;
+#[cfg(test)]
+mod secret;

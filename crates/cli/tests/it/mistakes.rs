@@ -1,9 +1,11 @@
 //! Help, and every mistake that somebody makes on the first day.
 
 use insta::{assert_snapshot, with_settings};
+use league_agent::strategy::House;
+use league_core::{game, schedule};
 use league_server::journal::SqliteJournal;
 
-use crate::program::Place;
+use crate::program::{Place, Run};
 
 /// What the program says to `line`, with what differs between runs and machines replaced.
 fn check(name: &str, line: &str) {
@@ -28,6 +30,7 @@ fn check_in(place: &Place, name: &str, line: &str) {
 fn help() {
     check("help", "--help");
     check("help_play", "play --help");
+    check("help_rules", "rules --help");
     check("nothing", "");
 }
 
@@ -50,6 +53,8 @@ fn what_cannot_be_counted() {
     check("referees_0", "play --referees 0");
     check("time_scale_0", "play --time-scale 0");
     check("time_scale_x", "play --time-scale fast");
+    check("time_scale_huge", "play --time-scale 1e30");
+    check("time_scale_tiny", "play --time-scale 1e-9");
     check("seed_x", "play --seed lucky");
 }
 
@@ -58,6 +63,27 @@ fn rules_that_make_no_sense() {
     check("set_nonsense", "play --set nonsense");
     check("set_soon", "play --set choice_timeout=soon");
     check("set_contradiction", "play --set points_draw=5");
+    check("set_zero", "play --set choice_timeout=0s");
+    check("set_lease", "play --set points_win=5 --set lease=1ms");
+}
+
+#[test]
+fn help_names_everything_that_can_be_chosen() {
+    let help = Place::new().run("play --help").stdout;
+    let strategies = House::ALL.iter().map(|house| house.name());
+    for name in game::NAMES.iter().chain(schedule::NAMES).copied().chain(strategies) {
+        assert!(help.contains(name), "no {name} in {help}");
+    }
+}
+
+#[test]
+fn blanks_around_names_are_forgiven() {
+    let place = Place::new();
+    let mut command = place.command("play --json");
+    command.args(["--strategies", "odd, even", "--set", "choice_timeout = 20s"]);
+    let run = Run::of(command.output().unwrap());
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    assert!(run.stdout.contains(r#""choice_timeout":"20s""#), "{}", run.stdout);
 }
 
 #[test]
@@ -81,4 +107,18 @@ fn a_secret_that_was_damaged() {
     std::fs::create_dir(place.data()).unwrap();
     std::fs::write(place.data().join("secret"), "half a sec").unwrap();
     check_in(&place, "secret_damaged", "play");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn more_agents_than_files_may_be_opened() {
+    let place = Place::new();
+    let mut command = std::process::Command::new("sh");
+    let line = format!("ulimit -n 64; exec {} play --players 50", env!("CARGO_BIN_EXE_league"));
+    let run = Run::of(command.args(["-c", &line]).current_dir(place.path()).output().unwrap());
+    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{}", run.stderr);
+    let expected = "error: 52 agents need about 432 open files, and 64 are allowed\n\n\
+                    hint: raise the limit with `ulimit -n 432`, or play with fewer agents\n";
+    assert_eq!(run.stderr, expected);
+    assert!(!place.data().exists());
 }

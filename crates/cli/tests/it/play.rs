@@ -129,23 +129,75 @@ fn a_reader_that_went_away_is_no_failure() {
     }
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
-fn an_interrupt_stops_the_league_and_says_so() {
+fn a_report_that_cannot_be_written_is_a_failure() {
     let place = Place::new();
+    for line in ["play --json", "play", "rules"] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let run = Run::of(place.command(line).stdout(full).output().unwrap());
+        assert_eq!(run.code, Some(1), "{line}: {}", run.stderr);
+        assert!(run.stderr.starts_with("error: cannot write "), "{}", run.stderr);
+        let told = run.stderr.contains("hint: the league was played: its record is league-data");
+        assert_eq!(told, line.starts_with("play"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn rules_that_differ_from_the_rule_set_are_listed() {
+    let report = played(&Place::new(), "play --set points_win=4 --json");
+    let expected = serde_json::json!({"announcement_lead": "0s", "points_win": "4"});
+    assert_eq!(report["changed_rules"], expected);
+    let report = played(&Place::new(), "play --rules v2.0 --json");
+    assert_eq!(report["changed_rules"], serde_json::json!({}));
+}
+
+#[test]
+fn a_champion_by_order_of_registration_is_called_that() {
+    let place = Place::new();
+    let run = place.run("play --strategies even");
+    let expected = "Champion: Player 1 (even) (P01), tied with P02, P03 and P04, decided by order \
+                    of registration\n";
+    assert!(run.stdout.contains(expected), "{}", run.stdout);
+    let report = played(&place, "play --strategies even --json");
+    assert_eq!(report["champion"]["tied_with"], serde_json::json!(["P02", "P03", "P04"]));
+}
+
+#[test]
+fn matches_that_were_not_played_are_accounted_for() {
+    let line = "play --set invitation_timeout=0.0001ms --set invitation_silence=";
+    let run = Place::new().run(&format!("{line}cancel"));
+    assert!(run.stdout.contains("  0 of 6 matches played, 6 cancelled in "), "{}", run.stdout);
+    let run = Place::new().run(&format!("{line}forfeit"));
+    let expected = "  0 of 6 matches played, 12 technical losses in ";
+    assert!(run.stdout.contains(expected), "{}", run.stdout);
+}
+
+/// Sends `signal` to a league as soon as it has been founded, and waits for its end.
+#[cfg(unix)]
+fn signalled(place: &Place, signal: &str) -> Run {
     let mut command = place.command("play --players 100 --json");
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let made = place.data().join("secret");
+    let made = place.data().join("admin-token");
     let is_there = (0..LOOKS).any(|_| {
         std::thread::yield_now();
         made.exists()
     });
     assert!(is_there, "the league was never founded");
-    let interrupted =
-        Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status();
-    assert!(interrupted.unwrap().success());
-    let run = Run::of(child.wait_with_output().unwrap());
-    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{}", run.stderr);
-    assert!(run.stderr.starts_with("error: the league was stopped after "), "{}", run.stderr);
-    assert!(run.stderr.contains("\n\nhint: what was played until then is kept in league-data\n"));
+    let kill = format!("kill -{signal} {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    Run::of(child.wait_with_output().unwrap())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_stops_the_league_and_says_so() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let place = Place::new();
+        let run = signalled(&place, signal);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(code), ""), "{}", run.stderr);
+        assert!(run.stderr.starts_with("error: league league_"), "{}", run.stderr);
+        assert!(run.stderr.contains(" was stopped "), "{}", run.stderr);
+        assert!(run.stderr.contains("in league-data\n"), "{}", run.stderr);
+    }
 }

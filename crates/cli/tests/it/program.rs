@@ -26,7 +26,8 @@ impl Place {
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_league"));
         command.args(line.split_whitespace()).current_dir(self.path());
-        command.env_remove("LEAGUE_DATA").env("COLUMNS", "100").stdin(Stdio::null());
+        command.env_remove("LEAGUE_DATA").env_remove("LEAGUE_SECRET");
+        command.env("COLUMNS", "100").stdin(Stdio::null());
         command
     }
 

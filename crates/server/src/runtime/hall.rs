@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
-use super::{PlayError, PlayPlan};
+use super::{PlayError, PlayPlan, keyring};
 use crate::journal::Journal;
 use crate::limits::REFEREE_MATCHES_DEFAULT;
 use crate::manager::{Actor, Books, Manager, Outbound, Stub};
@@ -57,7 +57,7 @@ impl Hall {
         plan: &PlayPlan,
         journal: Arc<dyn Journal>,
     ) -> Result<Self, PlayError> {
-        let keys = Keys::derive(&secret::secret(&plan.data)?);
+        let keys = keyring::keys(plan, journal.as_ref()).await?;
         let admin = secret::admin_token(&plan.data)?;
         let charter = charter(plan, &keys)?;
         let league = charter.league.clone();
@@ -116,7 +116,7 @@ impl Hall {
             let ended = tokio::select! {
                 Some(ended) = self.tasks.join_next() => ended,
                 Some(ended) = self.referees.join_next() => ended,
-                else => return PlayError::Stopped { done: self.done() },
+                else => return self.stopped(),
             };
             if let Err(error) = guard::outcome(ended).unwrap_or(Ok(())) {
                 return error;
@@ -124,8 +124,13 @@ impl Hall {
         }
     }
 
+    /// How far the league came, if it ends here.
+    pub(super) fn stopped(&self) -> PlayError {
+        PlayError::Stopped { league: self.league(), done: self.done() }
+    }
+
     /// Matches with a result.
-    pub(super) fn done(&self) -> u64 {
+    fn done(&self) -> u64 {
         let published = self.stub.published();
         let past: usize = published.league.past().iter().map(|round| round.matches.len()).sum();
         let open = published.league.open_round();

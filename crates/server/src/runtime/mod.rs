@@ -1,6 +1,7 @@
 //! The composition root: builds a whole league on this machine, runs it, and takes it down.
 
 mod hall;
+mod keyring;
 mod recount;
 
 use std::io;
@@ -11,7 +12,9 @@ use std::time::Duration;
 use league_agent::ambient::Mark;
 use league_agent::register::RegisterError;
 use league_agent::strategy::House;
+use league_core::id::LeagueId;
 use league_core::policy::Policy;
+use league_core::proof::Secret;
 use tokio::sync::watch;
 
 use crate::journal::codec::CodecError;
@@ -42,6 +45,8 @@ pub struct PlayPlan {
     pub seed: u64,
     /// Where the record is kept.
     pub data: PathBuf,
+    /// The server's secret, if it is not to come from a file in the data directory.
+    pub secret: Option<Secret>,
 }
 
 /// What a league that was played came to.
@@ -107,8 +112,10 @@ pub enum PlayError {
     #[error("an agent could not join: {0}")]
     Register(#[from] RegisterError),
     /// The league was stopped before its end.
-    #[error("the league was stopped after {done} matches")]
+    #[error("league {league} was stopped {}", how_far(*done))]
     Stopped {
+        /// Which league.
+        league: LeagueId,
         /// Matches with a result.
         done: u64,
     },
@@ -133,13 +140,21 @@ pub async fn play(
     let league = hall.league();
     let outcome = tokio::select! {
         biased;
-        _ = stop.wait_for(|stopped| *stopped) => Err(PlayError::Stopped { done: hall.done() }),
+        _ = stop.wait_for(|stopped| *stopped) => Err(hall.stopped()),
         failure = hall.run_agents(plan) => Err(failure),
         outcome = recount::follow(journal.clone(), league, plan.players, progress) => outcome,
     };
     let wall = started.elapsed();
     let http_calls = hall.close().await;
     Ok(PlayReport { recount: outcome?, http_calls, wall, journal: file })
+}
+
+fn how_far(done: u64) -> String {
+    match done {
+        0 => "before its first result".into(),
+        1 => "after 1 match".into(),
+        done => format!("after {done} matches"),
+    }
 }
 
 fn make_directory(path: &Path) -> io::Result<()> {
