@@ -21,8 +21,8 @@ pub(crate) enum Command {
 /// Play a whole league on this machine, over real HTTP.
 ///
 /// Starts a manager, referees and players on free ports, plays every match, keeps the record in
-/// a journal and prints the final table. Rounds follow each other at once: `announcement_lead`, 60 s
-/// under v2.1, is 0s here unless it is set.
+/// a journal and prints the final table. Rounds follow each other at once: `announcement_lead`,
+/// 60 s under v2.1, is 0s here unless it is set.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -63,8 +63,8 @@ pub(crate) struct PlayArgs {
     /// Where the record is kept
     #[arg(long, default_value = "league-data", value_name = "DIR", env = "LEAGUE_DATA")]
     pub(crate) data: PathBuf,
-    /// Makes the strategies' dice repeatable. Draws stay unpredictable, so the table differs all the
-    /// same
+    /// Makes the strategies' dice repeatable. Draws stay unpredictable, so the table differs all
+    /// the same
     #[arg(long, value_name = "N", value_parser = seed)]
     #[arg(allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
