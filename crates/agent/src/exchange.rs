@@ -222,7 +222,7 @@ mod tests {
     fn tell(status: &'static str, body: String) -> Result<(), CallError> {
         let exchange = Exchange::new(Caller::new("test/0", PATIENCE));
         let (_, body_sent) = exchange.encode(Dialect::Flat, &ping());
-        run(exchange.tell(&answers(status, body), body_sent, PATIENCE))
+        run(exchange.tell(&answers(status, body), body_sent, PATIENCE)).map(drop)
     }
 
     fn run<T>(future: impl Future<Output = T>) -> T {
