@@ -86,9 +86,9 @@ impl Exchange {
         let id = self.next_id();
         let body = encode_request(dialect, id, letter);
         let answered = self.caller.call(address, body, timeout).await?;
-        let response = parse_response(&answered.body).map_err(|source| match answered.status {
-            BUSY => AskError::Call(CallError::Busy),
-            status => AskError::Frame { status, source },
+        let response = parse_response(&answered.body).map_err(|source| {
+            let busy = answered.is_busy().then_some(AskError::Call(CallError::Busy));
+            busy.unwrap_or(AskError::Frame { status: answered.status, source })
         })?;
         check_id(id, &response)?;
         match response.outcome {
@@ -108,7 +108,7 @@ impl Exchange {
         timeout: Duration,
     ) -> Result<Bytes, CallError> {
         match self.caller.call(address, body, timeout).await {
-            Ok(answered) if answered.status == BUSY => Err(CallError::Busy),
+            Ok(answered) if answered.is_busy() => Err(CallError::Busy),
             Ok(answered) => Ok(answered.body),
             // Whoever says too much has heard us.
             Err(CallError::TooLarge) => Ok(Bytes::new()),
@@ -126,9 +126,6 @@ impl Exchange {
         (Id::from(id), encode_request(dialect, id, letter))
     }
 }
-
-/// The HTTP status of somebody who has no place for a call.
-const BUSY: u16 = 503;
 
 /// JSON-RPC: a response has its request's id; only an error may have none.
 fn check_id(sent: u64, response: &Response<'_>) -> Result<(), AskError> {

@@ -1,14 +1,17 @@
 //! Legs to stand on, and the front door for whoever writes a player in Rust.
 //!
 //! [`endpoint`] is being called, [`caller`] is calling; both know HTTP and nothing of the protocol.
+//! [`address`] is where somebody can be called, [`targets`] who may be.
 //! [`desk`] answers protocol messages behind an endpoint, [`exchange`] sends them and reads the
 //! answers. [`register`] is the handshake with the manager, [`player`] a whole player around a
 //! [`strategy`]. [`ambient`] is the only clock and the only entropy in the workspace, [`guard`]
 //! keeps locks usable and panics heard.
 #![warn(missing_docs)]
 
+pub mod address;
 pub mod ambient;
 pub mod caller;
+mod connector;
 pub mod desk;
 pub mod endpoint;
 pub mod exchange;
@@ -17,3 +20,4 @@ pub mod limits;
 pub mod player;
 pub mod register;
 pub mod strategy;
+pub mod targets;

@@ -20,11 +20,33 @@ pub const TURN_AWAY_BYTES_MAX: usize = 64 * 1024;
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Time a caller may take to send its request's head, and to send another one afterwards.
 pub const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time a caller may take to send anything at all.
+pub const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time a caller may take to read what it is answered.
+pub const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time a caller may take to send its request's body.
 pub const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time in which no body is called slow.
+pub const BODY_GRACE: Duration = Duration::from_secs(5);
+/// How fast a body must come after that.
+pub const BODY_BYTES_PER_SECOND_MIN: usize = 4 * 1024;
+/// Most bytes of unfinished bodies that one endpoint holds.
+pub const BODIES_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// How much of each body does not count towards that.
+pub const BODY_BYTES_FREE: usize = 16 * 1024;
 /// How long an unused connection to another agent is kept. Many servers close theirs after five
 /// seconds, and a call that falls into a connection which is being closed may be lost.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
+/// Longest address of an agent.
+pub const ADDRESS_BYTES_MAX: usize = 1_024;
+/// Most addresses of one host name that are tried for one call.
+pub const ADDRESSES_TRIED_MAX: usize = 4;
+/// Longest time that a call which fails by our own fault is tried again; half its time at most.
+pub const OWN_FAILURE_PATIENCE: Duration = Duration::from_secs(2);
+/// Pause before it is tried again.
+pub const OWN_FAILURE_PAUSE: Duration = Duration::from_millis(50);
+/// How often a call is repeated because the other side says when to come back.
+pub const COME_BACKS_MAX: u32 = 5;
 /// Most unused connections kept to one agent.
 pub const IDLE_CONNECTIONS_MAX: usize = 64;
 /// Time that running requests get to finish when an endpoint stops.
@@ -33,6 +55,13 @@ pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 pub const MEMBERSHIP_WAIT: Duration = Duration::from_secs(5);
 /// Most matches whose invitations and answers a player remembers.
 pub const INVITATIONS_MAX: usize = 1_024;
+/// Most finished matches that a player remembers for its strategy.
+pub const HISTORY_MAX: usize = 256;
+/// The time to join that a guest assumes if it is not told.
+pub const JOIN_TIME_USUAL: Duration = Duration::from_secs(5);
+/// The time to choose that a guest assumes if it is not told.
+pub const CHOICE_TIME_USUAL: Duration = Duration::from_secs(30);
 
 const _: () = assert!(IDLE_TIMEOUT.as_millis() * 2 <= HEAD_TIMEOUT.as_millis());
+const _: () = assert!(BODY_BYTES_FREE * CONNECTIONS_MAX <= BODIES_BYTES_MAX);
 const _: () = assert!(CONNECTIONS_PER_ADDRESS_MAX <= CONNECTIONS_MAX);

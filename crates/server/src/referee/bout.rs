@@ -20,6 +20,7 @@ use league_wire::{Decision, Message, MessageType};
 use tokio::sync::mpsc;
 
 use super::conduct;
+use super::excuse::{Excuses, Pulse};
 use super::heard::{self, Heard, Remark};
 use super::outbound::Letters;
 use super::{Referee, Rules};
@@ -37,6 +38,8 @@ pub(super) struct Bout {
     remarks: Seats<Option<Remark>>,
     /// What went wrong with the calls to each player.
     conduct: Seats<CallRecord>,
+    /// What we did wrong while a player had to act.
+    excuses: Excuses,
     given_away: bool,
     /// Calls to players that wait for an answer. They may outlive the match.
     asks: FuturesUnordered<Call>,
@@ -50,9 +53,18 @@ impl Bout {
         let machine = Match::new(order.match_id, game, policy);
         let draw = Draw::new(&letters.me.league, order.match_id, order.rematch);
         let (asks, errands) = (FuturesUnordered::new(), FuturesUnordered::new());
-        let (remarks, conduct) = (Seats::default(), Seats::default());
-        let given_away = false;
-        Self { referee, letters, machine, draw, remarks, conduct, given_away, asks, errands }
+        Self {
+            referee,
+            letters,
+            machine,
+            draw,
+            remarks: Seats::default(),
+            conduct: Seats::default(),
+            excuses: Excuses::default(),
+            given_away: false,
+            asks,
+            errands,
+        }
     }
 
     /// Plays the match to its end, reports it, tells the players, and leaves.
@@ -62,10 +74,11 @@ impl Bout {
         self.drive(Command::Begin);
         let renewal = self.machine.policy().lease_renewal();
         let mut renew_at = ambient::now() + renewal;
+        let pulse = Pulse::new(self.machine.policy().own_delay_max());
         while !(self.given_away || self.is_over() && self.errands.is_empty()) {
             let now = ambient::now();
             let deadline = self.machine.next_deadline().map(|deadline| deadline.at);
-            let wake = deadline.unwrap_or(renew_at).min(renew_at).since(now);
+            let wake_at = deadline.unwrap_or(renew_at).min(renew_at).min(pulse.next(now));
             let heard = tokio::select! {
                 biased;
                 // Only what is decided is worth staying for.
@@ -73,8 +86,11 @@ impl Bout {
                 Some(heard) = self.asks.next() => heard,
                 Some(heard) = self.errands.next() => heard,
                 Some(command) = inbox.recv() => Some(Heard::Command(command)),
-                () = tokio::time::sleep(wake) => Some(Heard::Command(Command::Wake)),
+                () = tokio::time::sleep(wake_at.since(now)) => Some(Heard::Command(Command::Wake)),
             };
+            if let Some(reason) = pulse.missed(wake_at, ambient::now()) {
+                self.excuses.excuse_all(&self.machine, &reason);
+            }
             if let Some(heard) = heard {
                 self.hear(heard);
             }
@@ -110,6 +126,12 @@ impl Bout {
                     self.drive(Command::CallFailed { seat, delivered });
                 }
             }
+            Heard::Ours { seat, window, reason } => {
+                if self.is_waiting(seat, window) {
+                    self.excuses.excuse(seat, reason);
+                    self.drive(Command::CallFailed { seat, delivered: false });
+                }
+            }
             Heard::Receipt { seat, remark } => self.remarks[seat] = Some(remark),
             Heard::Unproved { seat } => self.warn_unproved(seat),
             // A result that is decided may have been recorded meanwhile; its report will tell.
@@ -127,10 +149,13 @@ impl Bout {
     }
 
     fn drive(&mut self, command: Command) {
+        let now = ambient::now();
+        let command = self.excuses.instead_of(&self.machine, now, command);
         // A command that no longer fits came too late; the match goes on without it.
-        let Ok(events) = self.machine.drive(ambient::now(), command) else { return };
+        let Ok(events) = self.machine.drive(now, command) else { return };
         for event in &events {
             conduct::note(&mut self.conduct, event);
+            self.excuses.hear(event);
             for effect in self.machine.effects(event) {
                 self.perform(effect);
             }
@@ -195,6 +220,9 @@ impl Bout {
     }
 
     fn warn(&mut self, seat: Seat, trouble: &Trouble) {
+        if self.excuses.covers(seat, trouble) {
+            return;
+        }
         let remark = self.remarks[seat].take();
         let message = self.letters.game_error(&self.machine, seat, trouble, remark.as_ref());
         let timeout = self.machine.policy().default_timeout();

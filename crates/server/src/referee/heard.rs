@@ -1,5 +1,7 @@
 //! What came of a call to a player, and what that means for the match.
 
+use std::sync::Arc;
+
 use league_agent::caller::CallError;
 use league_agent::exchange::AskError;
 use league_core::game::Move;
@@ -19,6 +21,8 @@ pub(super) enum Heard {
     Faulty { seat: Seat, fault: Fault, error: DecodeError },
     /// It brought no answer. A choice says in which window it was asked for.
     Failed { seat: Seat, window: Option<u32>, delivered: bool, remark: Option<Remark> },
+    /// It failed by our own fault, for which the player must not be charged.
+    Ours { seat: Seat, window: Option<u32>, reason: Arc<str> },
     /// A result that is no answer; the answer may still come as a call of its own.
     Receipt { seat: Seat, remark: Remark },
     /// An answer with a token that is not the player's.
@@ -51,9 +55,11 @@ pub(super) fn unanswered(seat: Seat, window: Option<u32>, error: AskError) -> Op
             Some(_) | None => failed(true, Some(Remark::Unreadable(error))),
         },
         AskError::Call(call) => match call {
-            CallError::NotConnected(_) | CallError::BadAddress(_) | CallError::Busy => {
-                failed(false, None)
-            }
+            CallError::Ours(reason) => Some(Heard::Ours { seat, window, reason }),
+            CallError::NotConnected(_)
+            | CallError::BadAddress(_)
+            | CallError::Forbidden(_)
+            | CallError::Busy => failed(false, None),
             CallError::Broken(_) => failed(true, None),
             CallError::TooLarge => failed(true, Some(Remark::Other(call.to_string()))),
             CallError::TimedOut(_) => None,

@@ -2,6 +2,7 @@
 
 mod bout;
 mod conduct;
+mod excuse;
 mod heard;
 mod inbound;
 mod outbound;

@@ -102,13 +102,23 @@ fn scene(
     habit: impl Fn(&Value) -> Value + Send + Sync + 'static,
     script: impl Fn(&Call) -> Say + Send + Sync + 'static,
 ) -> Scene {
+    scene_on(2, quit, habit, script)
+}
+
+/// The same with that many threads for the referee.
+fn scene_on(
+    threads: usize,
+    quit: watch::Sender<bool>,
+    habit: impl Fn(&Value) -> Value + Send + Sync + 'static,
+    script: impl Fn(&Call) -> Say + Send + Sync + 'static,
+) -> Scene {
     let office = Office::open(Arc::new(habit));
     let players = [Stranger::player_that(Shape::Flat, script), Stranger::player(Shape::Flat)];
     for (player, id) in players.iter().zip(["P01", "P02"]) {
         player.assume(Identity { id: id.into(), token: format!("tok_player_{id}") });
     }
     let mut builder = tokio::runtime::Builder::new_multi_thread();
-    let runtime = builder.worker_threads(2).enable_all().build().unwrap();
+    let runtime = builder.worker_threads(threads).enable_all().build().unwrap();
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
     let referee = listener.local_addr().unwrap();
     let application = Application {
@@ -197,6 +207,22 @@ impl Drop for Scene {
         let left = self.runtime.block_on(left);
         if !std::thread::panicking() {
             left.expect("it leaves when told to").expect("nobody panics");
+        }
+    }
+}
+
+impl Office {
+    /// Waits for the first message that satisfies `is_it`.
+    #[expect(clippy::disallowed_methods, reason = "the patience of a test is real time")]
+    fn wait_for(&self, is_it: impl Fn(&Value) -> bool) -> Value {
+        let end = std::time::Instant::now() + PATIENCE;
+        loop {
+            let found = self.heard.lock().unwrap().iter().find(|message| is_it(message)).cloned();
+            if let Some(found) = found {
+                return found;
+            }
+            assert!(std::time::Instant::now() < end, "the manager does not hear it");
+            std::thread::yield_now();
         }
     }
 }
@@ -300,5 +326,49 @@ fn a_referee_that_stops_still_tells_what_is_decided() {
     scene.runtime.block_on(left).expect("it leaves").expect("nobody panics");
     for player in &scene.players {
         assert_eq!(player.all("GAME_OVER").len(), 1, "told before it left");
+    }
+}
+
+/// One match in which the first player does not choose; `meanwhile` happens in its only window.
+/// What the manager is told at the end: a result, or that the match was called off.
+fn unanswered(meanwhile: impl FnOnce(&Scene)) -> (Scene, Value) {
+    let mut scene = scene_on(1, watch::Sender::new(false), nothing, |call| match call.kind {
+        "CHOOSE_PARITY_CALL" => Say::Nothing,
+        _ => Say::Usual,
+    });
+    scene.rules["choice_attempts"] = json!("1");
+    scene.rules["choice_timeout"] = json!("1s");
+    assert_eq!(scene.send(scene.order("R1M1", 1)).result()["status"], "ACCEPTED");
+    scene.players[0].nth(1, "CHOOSE_PARITY_CALL");
+    meanwhile(&scene);
+    let end = scene.office.wait_for(|message| {
+        message["message_type"] == "MATCH_RESULT_REPORT" || message["game_state"] == "ABORTED"
+    });
+    (scene, end)
+}
+
+#[test]
+fn a_player_that_is_silent_while_we_are_at_work_loses() {
+    let (_scene, end) = unanswered(|_| ());
+    assert_eq!(end["message_type"], "MATCH_RESULT_REPORT");
+    assert_eq!(end["result"]["technical_losers"], json!(["P01"]), "{end}");
+}
+
+#[test]
+fn nobody_is_charged_for_silence_while_we_were_held_up() {
+    let (scene, end) = unanswered(|scene| {
+        let (done, held_up) = std::sync::mpsc::sync_channel::<()>(1);
+        // The referee's only thread stands still for longer than the window and half a second.
+        let stalled = scene.runtime.spawn(async move {
+            let _over = held_up.recv_timeout(std::time::Duration::from_millis(2_500));
+        });
+        scene.runtime.block_on(stalled).unwrap();
+        drop(done);
+    });
+    assert_eq!(end["message_type"], "MATCH_PROGRESS", "{end}");
+    assert_eq!(end["match_id"], "R1M1");
+    assert!(scene.office.all("MATCH_RESULT_REPORT").is_empty());
+    for player in &scene.players {
+        assert!(player.all("GAME_OVER").is_empty() && player.all("GAME_ERROR").is_empty());
     }
 }
