@@ -1,7 +1,7 @@
 //! Legs to stand on, and the front door for whoever writes a player in Rust.
 //!
 //! [`endpoint`] is being called, [`caller`] is calling; both know HTTP and nothing of the protocol.
-//! [`address`] is where somebody can be called, [`targets`] who may be.
+//! [`address`] is where somebody can be called, [`targets`] who may be, [`rate`] how often.
 //! [`desk`] answers protocol messages behind an endpoint, [`exchange`] sends them and reads the
 //! answers. [`register`] is the handshake with the manager, [`player`] a whole player around a
 //! [`strategy`]. [`ambient`] is the only clock and the only entropy in the workspace, [`guard`]
@@ -18,6 +18,7 @@ pub mod exchange;
 pub mod guard;
 pub mod limits;
 pub mod player;
+pub mod rate;
 pub mod register;
 pub mod strategy;
 pub mod targets;

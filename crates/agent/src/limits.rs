@@ -49,6 +49,8 @@ pub const OWN_FAILURE_PAUSE: Duration = Duration::from_millis(50);
 pub const COME_BACKS_MAX: u32 = 5;
 /// Most unused connections kept to one agent.
 pub const IDLE_CONNECTIONS_MAX: usize = 64;
+/// Most keys that a rate limiter of a service remembers.
+pub const RATE_KEYS_MAX: usize = 65_536;
 /// Time that running requests get to finish when an endpoint stops.
 pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a letter that overtook the registration's answer is kept waiting for it.

@@ -1,33 +1,41 @@
 //! Being called: `POST /mcp` and a few pages, with limits. Knows HTTP and nothing of the protocol.
 
+mod answer;
+mod body;
+mod line;
 mod places;
 #[cfg(test)]
 mod tests;
 
-use std::convert::Infallible;
 use std::future::Future;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::body::{Body, Incoming};
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::CONTENT_TYPE;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::guard;
 use crate::limits::{
-    ACCEPT_PAUSE, BODY_TIMEOUT, CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX, DRAIN_TIMEOUT,
-    HEAD_TIMEOUT, REQUEST_BYTES_MAX, TURNED_AWAY_MAX,
+    ACCEPT_PAUSE, BODIES_BYTES_MAX, BODY_GRACE, CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX,
+    DRAIN_TIMEOUT, FIRST_BYTE_TIMEOUT, HEAD_TIMEOUT, TURNED_AWAY_MAX, WRITE_TIMEOUT,
 };
-use places::{Places, turn_away};
+pub use answer::Answer;
+use answer::HungUp;
+use body::Bodies;
+use line::Line;
+use places::{Guests, Places, turn_away};
 
 /// Who answers behind an endpoint.
 pub trait Service: Send + Sync + 'static {
@@ -36,34 +44,6 @@ pub trait Service: Send + Sync + 'static {
 
     /// Answers a `GET` of `path`; `None` if there is no such page.
     fn page(&self, path: &str) -> Option<Answer>;
-}
-
-/// What goes back to the caller.
-#[derive(Debug, Clone)]
-pub struct Answer {
-    /// The HTTP status.
-    pub status: u16,
-    /// The media type of the body.
-    pub content_type: &'static str,
-    /// The body.
-    pub body: Bytes,
-}
-
-impl Answer {
-    /// A JSON document with status 200.
-    pub fn json(body: impl Into<Bytes>) -> Self {
-        Self { status: 200, content_type: "application/json", body: body.into() }
-    }
-
-    /// A JSON document with another status.
-    pub fn json_with_status(status: u16, body: impl Into<Bytes>) -> Self {
-        Self { status, ..Self::json(body) }
-    }
-
-    /// Plain text.
-    pub fn text(status: u16, body: impl Into<Bytes>) -> Self {
-        Self { status, content_type: "text/plain; charset=utf-8", body: body.into() }
-    }
 }
 
 /// Serves `service` on `listener` until `stop` says so; then lets running requests finish.
@@ -75,24 +55,53 @@ pub async fn serve<S: Service>(
     service: Arc<S>,
     stop: watch::Receiver<bool>,
 ) {
-    let places = Places::new(CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX);
-    serve_within(places, listener, service, stop).await;
+    serve_on(Terms::usual(), listener, service, stop).await;
 }
 
-async fn serve_within<S: Service>(
-    mut places: Places,
+/// What an endpoint puts up with.
+struct Terms {
+    places: Places,
+    bodies: Bodies,
+    first_byte_timeout: Duration,
+    write_timeout: Duration,
+}
+
+impl Terms {
+    const fn usual() -> Self {
+        Self {
+            places: Places::new(CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX),
+            bodies: Bodies::new(BODIES_BYTES_MAX, BODY_GRACE),
+            first_byte_timeout: FIRST_BYTE_TIMEOUT,
+            write_timeout: WRITE_TIMEOUT,
+        }
+    }
+}
+
+/// One end of a connection, with what it shares with the others.
+struct Booth<S> {
+    peer: SocketAddr,
+    service: Arc<S>,
+    bodies: Arc<Bodies>,
+    /// Whether a whole request, save its body, has come.
+    has_asked: Arc<AtomicBool>,
+}
+
+async fn serve_on<S: Service>(
+    terms: Terms,
     listener: TcpListener,
     service: Arc<S>,
     mut stop: watch::Receiver<bool>,
 ) {
-    let mut connections: JoinSet<IpAddr> = JoinSet::new();
+    let Terms { places, bodies, first_byte_timeout, write_timeout } = terms;
+    let (mut guests, bodies) = (Guests::new(places), Arc::new(bodies));
+    let mut connections: JoinSet<u64> = JoinSet::new();
     let mut turned_away: JoinSet<()> = JoinSet::new();
     loop {
         let accepted = tokio::select! {
             biased;
             _ = stop.wait_for(|stopped| *stopped) => break,
             Some(left) = connections.join_next() => {
-                guard::outcome(left).into_iter().for_each(|address| places.leave(address));
+                guard::outcome(left).into_iter().for_each(|number| guests.depart(number));
                 continue;
             }
             Some(told) = turned_away.join_next() => {
@@ -106,12 +115,25 @@ async fn serve_within<S: Service>(
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
+        if stream.set_nodelay(true).is_err() {
+            continue;
+        }
         let address = peer.ip().to_canonical();
-        if places.enter(address) {
-            let (service, stop) = (service.clone(), stop.clone());
-            connections.spawn(async move {
-                serve_connection(stream, peer, service, stop).await;
-                address
+        if guests.admit(address) {
+            let has_asked = Arc::new(AtomicBool::new(false));
+            let line = Line::new(stream, first_byte_timeout, write_timeout);
+            let booth = Booth {
+                peer,
+                service: service.clone(),
+                bodies: bodies.clone(),
+                has_asked: has_asked.clone(),
+            };
+            let stop = stop.clone();
+            guests.seat(address, has_asked, |number| {
+                connections.spawn(async move {
+                    serve_connection(line, booth, stop).await;
+                    number
+                })
             });
         } else if turned_away.len() < TURNED_AWAY_MAX {
             turned_away.spawn(turn_away(stream));
@@ -129,21 +151,14 @@ async fn serve_within<S: Service>(
 }
 
 async fn serve_connection<S: Service>(
-    stream: TcpStream,
-    peer: SocketAddr,
-    service: Arc<S>,
+    line: Line,
+    booth: Booth<S>,
     mut stop: watch::Receiver<bool>,
 ) {
-    if stream.set_nodelay(true).is_err() {
-        return;
-    }
-    let answer = service_fn(|request| {
-        let service = service.clone();
-        async move { Ok::<_, Infallible>(respond(&*service, request, peer).await) }
-    });
+    let answer = service_fn(|request| booth.respond(request));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
-    let mut connection = pin!(http.serve_connection(TokioIo::new(stream), answer));
+    let mut connection = pin!(http.serve_connection(TokioIo::new(line), answer));
     let finished = tokio::select! {
         biased;
         result = connection.as_mut() => Some(result),
@@ -156,53 +171,28 @@ async fn serve_connection<S: Service>(
     }
 }
 
-async fn respond<S: Service>(
-    service: &S,
-    request: Request<Incoming>,
-    peer: SocketAddr,
-) -> Response<Full<Bytes>> {
-    let is_head = request.method() == Method::HEAD;
-    let answer = match (request.method(), request.uri().path()) {
-        (&Method::POST, "/mcp" | "/mcp/") => answer_mcp(service, request, peer).await,
-        (_, "/mcp" | "/mcp/") => Answer::text(405, "use POST with a JSON-RPC 2.0 body\n"),
-        (&Method::GET | &Method::HEAD, path) => service
-            .page(path)
-            .unwrap_or_else(|| Answer::text(404, "nothing here; the protocol is at POST /mcp\n")),
-        _ => Answer::text(404, "nothing here; the protocol is at POST /mcp\n"),
-    };
-    let body = if is_head { Bytes::new() } else { answer.body };
-    let mut response = Response::new(Full::new(body));
-    *response.status_mut() =
-        StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let content_type = HeaderValue::from_static(answer.content_type);
-    response.headers_mut().insert(CONTENT_TYPE, content_type);
-    if answer.status == 405 {
-        response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+impl<S: Service> Booth<S> {
+    async fn respond(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, HungUp> {
+        self.has_asked.store(true, Ordering::Relaxed);
+        let is_head = request.method() == Method::HEAD;
+        let nothing = || Answer::text(404, "nothing here; the protocol is at POST /mcp\n");
+        let answer = match (request.method(), request.uri().path()) {
+            (&Method::POST, "/mcp" | "/mcp/") => self.answer_mcp(request).await,
+            (_, "/mcp" | "/mcp/") => Answer::text(405, "use POST with a JSON-RPC 2.0 body\n"),
+            (&Method::GET | &Method::HEAD, path) => self.service.page(path).unwrap_or_else(nothing),
+            _ => nothing(),
+        };
+        answer.into_response(is_head)
     }
-    response
-}
 
-async fn answer_mcp<S: Service>(
-    service: &S,
-    request: Request<Incoming>,
-    peer: SocketAddr,
-) -> Answer {
-    if !is_json(&request) {
-        let text = "expected Content-Type: application/json\n";
-        return Answer::text(415, text);
-    }
-    let too_large =
-        || Answer::text(413, format!("the body is larger than {REQUEST_BYTES_MAX} bytes\n"));
-    // Whoever says beforehand that it is too much need not send it.
-    if request.body().size_hint().lower() > REQUEST_BYTES_MAX as u64 {
-        return too_large();
-    }
-    let body = Limited::new(request.into_body(), REQUEST_BYTES_MAX).collect();
-    match tokio::time::timeout(BODY_TIMEOUT, body).await {
-        Ok(Ok(body)) => service.mcp(body.to_bytes(), peer).await,
-        Ok(Err(error)) if error.is::<LengthLimitError>() => too_large(),
-        Ok(Err(_)) => Answer::text(400, "the body broke off\n"),
-        Err(_) => Answer::text(408, "the body took too long\n"),
+    async fn answer_mcp(&self, request: Request<Incoming>) -> Answer {
+        if !is_json(&request) {
+            return Answer::text(415, "expected Content-Type: application/json\n");
+        }
+        match self.bodies.read(request.into_body()).await {
+            Ok(body) => self.service.mcp(body, self.peer).await,
+            Err(answer) => answer,
+        }
     }
 }
 

@@ -1,10 +1,13 @@
-//! How many may be connected at once, and what the others are told.
+//! How many may be connected at once, who gives way, and what the others are told.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::net::TcpStream;
+use tokio::task::AbortHandle;
 
 use crate::limits::{TURN_AWAY_BYTES_MAX, TURN_AWAY_TIMEOUT};
 
@@ -32,6 +35,11 @@ impl Places {
         true
     }
 
+    /// Whether `address` has all the places that one may have.
+    fn is_crowded(&self, address: IpAddr) -> bool {
+        self.taken.get(&address).is_some_and(|taken| *taken >= self.per_address)
+    }
+
     /// Gives a place of `address` back.
     pub(super) fn leave(&mut self, address: IpAddr) {
         self.free += 1;
@@ -39,6 +47,66 @@ impl Places {
             Some(taken) if *taken > 1 => *taken -= 1,
             Some(_) | None => drop(self.taken.remove(&address)),
         }
+    }
+}
+
+/// Who is connected, in the order in which they came.
+#[derive(Debug)]
+pub(super) struct Guests {
+    places: Places,
+    connected: BTreeMap<u64, Guest>,
+    came: u64,
+}
+
+#[derive(Debug)]
+struct Guest {
+    address: IpAddr,
+    has_asked: Arc<AtomicBool>,
+    task: AbortHandle,
+}
+
+impl Guests {
+    pub(super) const fn new(places: Places) -> Self {
+        Self { places, connected: BTreeMap::new(), came: 0 }
+    }
+
+    /// Finds a place for `address`: a free one, or that of whoever has been connected longest
+    /// without asking anything. False if there is neither.
+    pub(super) fn admit(&mut self, address: IpAddr) -> bool {
+        if self.places.enter(address) {
+            return true;
+        }
+        let crowded = self.places.is_crowded(address);
+        let mut quiet = self.connected.iter().filter(|(_, guest)| {
+            !guest.has_asked.load(Ordering::Relaxed) && (!crowded || guest.address == address)
+        });
+        let Some((&number, _)) = quiet.next() else { return false };
+        let guest = self.leave(number);
+        guest.inspect(|guest| guest.task.abort());
+        self.places.enter(address)
+    }
+
+    /// Seats somebody who was admitted; `connect` starts the connection of that number.
+    pub(super) fn seat(
+        &mut self,
+        address: IpAddr,
+        has_asked: Arc<AtomicBool>,
+        connect: impl FnOnce(u64) -> AbortHandle,
+    ) {
+        let number = self.came;
+        self.came += 1;
+        let guest = Guest { address, has_asked, task: connect(number) };
+        self.connected.insert(number, guest);
+    }
+
+    /// Somebody is gone.
+    pub(super) fn depart(&mut self, number: u64) {
+        drop(self.leave(number));
+    }
+
+    fn leave(&mut self, number: u64) -> Option<Guest> {
+        let guest = self.connected.remove(&number);
+        guest.inspect(|guest| self.places.leave(guest.address))
     }
 }
 
