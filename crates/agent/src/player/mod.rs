@@ -1,11 +1,13 @@
 //! A whole player around a strategy: registers, accepts invitations, chooses, proves its choices
 //! and believes nobody who cannot prove who they are.
 
+mod guest;
+mod host;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
@@ -14,10 +16,10 @@ use league_core::game;
 use league_core::id::{MatchId, PlayerId};
 use league_core::proof::{SentChoice, choice_proof, match_proof, reply_proof};
 use league_wire::message::{
-    Ack, ErrorReport, GameJoinAck, GameOverAck, ParityCall, ParityResponse, Pong,
+    Ack, ErrorReport, GameJoinAck, GameOver, GameOverAck, ParityCall, ParityResponse, Pong,
 };
 use league_wire::{
-    AuthToken, Code, Dialect, Envelope, Letter, Message, MessageType, Parity, Sender,
+    AuthToken, Code, Dialect, Envelope, Letter, Message, MessageType, MoveValue, Parity, Sender,
 };
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -27,19 +29,25 @@ use crate::desk::{self, Desk, Signed, refusal, shown_token};
 use crate::endpoint::{Answer, Service, serve};
 use crate::exchange::{Exchange, random_hex};
 use crate::guard::lock;
-use crate::limits::INVITATIONS_MAX;
+use crate::limits::{HISTORY_MAX, INVITATIONS_MAX};
 use crate::register::{self, Application, Enrolment, Membership, RegisterError};
-use crate::strategy::{Situation, Strategy};
+use crate::strategy::{Played, Situation, Strategy};
+
+pub use guest::{Conduct, Guest};
+pub use host::{Cast, HostError, Hosted, host};
 
 /// A player that is listening.
 pub struct Player {
     enrolment: Enrolment<PlayerId>,
+    conduct: Conduct,
     mind: Mutex<Mind>,
 }
 
 struct Mind {
     strategy: Box<dyn Strategy>,
     matches: u32,
+    /// The latest of them, the latest last.
+    history: VecDeque<Played>,
     /// What it knows of each match it was invited to.
     known: BTreeMap<MatchId, Known>,
 }
@@ -62,8 +70,14 @@ impl std::fmt::Debug for Player {
 impl Player {
     /// A player that plays by `strategy`.
     pub fn new(strategy: Box<dyn Strategy>) -> Self {
-        let mind = Mind { strategy, matches: 0, known: BTreeMap::new() };
-        Self { enrolment: Enrolment::default(), mind: Mutex::new(mind) }
+        Self::behaving(strategy, Conduct::proper())
+    }
+
+    /// A player that plays by `strategy` as far as its `conduct` lets it.
+    pub fn behaving(strategy: Box<dyn Strategy>, conduct: Conduct) -> Self {
+        let history = VecDeque::new();
+        let mind = Mind { strategy, matches: 0, history, known: BTreeMap::new() };
+        Self { enrolment: Enrolment::default(), conduct, mind: Mutex::new(mind) }
     }
 
     /// Listens, registers, and plays until `stop` says so.
@@ -106,6 +120,7 @@ impl Player {
         let arrival = Some(ambient::now());
         let player_id = Some(me.id);
         let ack = GameJoinAck { match_id, player_id, accept: true, arrival, reason: None };
+        let ack = self.conduct.join(ack);
         Ok(signed(me, match_id, attempt, Message::GameJoinAck(ack)))
     }
 
@@ -117,7 +132,7 @@ impl Player {
     ) -> Result<Signed, Box<ErrorReport>> {
         let match_id = call.match_id;
         let mut mind = lock(&self.mind);
-        let Mind { strategy, matches, known } = &mut *mind;
+        let Mind { strategy, matches, history, known } = &mut *mind;
         let invited = known.get_mut(&match_id);
         let invited = invited.filter(|known| call.attempt.is_none_or(|n| n <= known.attempt));
         let Some(known) = invited else {
@@ -129,27 +144,53 @@ impl Player {
             return Err(refusal(Code::E030, LATER_ATTEMPT));
         }
         let response = known.answer.get_or_insert_with(|| {
-            let parity = strategy.choose(Situation { matches_before: *matches });
-            sealed(me, match_id, attempt, parity)
+            let opponent = Some(call.opponent_id);
+            let history = history.make_contiguous();
+            let parity =
+                strategy.choose(&Situation { matches_before: *matches, opponent, history });
+            let choice = if parity == game::Parity::Even { Parity::Even } else { Parity::Odd };
+            let response = sealed(me, (match_id, attempt), choice, random_hex());
+            self.conduct.choose(me, attempt, response)
         });
-        let response = response.clone();
+        let response = Message::ChooseParityResponse(response.clone());
         drop(mind);
-        Ok(signed(me, match_id, attempt, Message::ChooseParityResponse(response)))
+        Ok(self.conduct.sign(signed(me, match_id, attempt, response)))
     }
 
-    fn end(&self, match_id: MatchId, attempt: u32) -> Message {
+    fn end(&self, me: PlayerId, over: &GameOver, attempt: u32) -> Message {
+        let match_id = over.match_id;
         let mut mind = lock(&self.mind);
         if let Some(known) = mind.known.get_mut(&match_id)
             && known.attempt == attempt
             && !std::mem::replace(&mut known.is_over, true)
         {
             mind.matches += 1;
+            mind.remember(me, over);
         }
         Message::GameOverAck(GameOverAck { match_id, acknowledged: true })
     }
 }
 
 impl Mind {
+    /// Notes what a match that is over has shown.
+    fn remember(&mut self, me: PlayerId, over: &GameOver) {
+        let mut others = over.players.iter().filter(|(player, _)| **player != me);
+        let Some((opponent, line)) = others.next() else { return };
+        let theirs = match &line.choice {
+            Some(MoveValue::Text(word)) => Parity::find(word),
+            Some(MoveValue::Number(_)) | None => None,
+        };
+        let of_game = |parity| match parity {
+            Parity::Even => game::Parity::Even,
+            Parity::Odd => game::Parity::Odd,
+        };
+        let (theirs, drawn) = (theirs.map(of_game), over.drawn_number.map(game::Parity::of));
+        if self.history.len() >= HISTORY_MAX {
+            self.history.pop_front();
+        }
+        self.history.push_back(Played { opponent: *opponent, theirs, drawn });
+    }
+
     /// Notes an invitation. A later attempt replaces an earlier one, never the other way round.
     fn note(&mut self, match_id: MatchId, attempt: u32) -> Result<(), Box<ErrorReport>> {
         let fresh = Known { attempt, answer: None, is_over: false };
@@ -193,7 +234,7 @@ impl Desk for Player {
             Message::GameOver(over) => {
                 let attempt = over.attempt.unwrap_or(1);
                 check_referee(&me, &letter.envelope, over.match_id, attempt)?;
-                Ok(self.end(over.match_id, attempt).into())
+                Ok(self.end(me.id, over, attempt).into())
             }
             Message::GameError(_) => {
                 Ok(Message::Ack(Ack { of: Some(MessageType::GameError) }).into())
@@ -224,6 +265,9 @@ impl Desk for Player {
 
 impl Service for Player {
     async fn mcp(&self, body: Bytes, peer: SocketAddr) -> Answer {
+        if let Some(answer) = self.conduct.interrupt(&body).await {
+            return answer;
+        }
         desk::answer(self, &body, peer).await
     }
 
@@ -240,12 +284,10 @@ fn signed(me: &Membership<PlayerId>, match_id: MatchId, attempt: u32, message: M
 /// The choice with the player's share in the draw, and the proof of both.
 fn sealed(
     me: &Membership<PlayerId>,
-    match_id: MatchId,
-    attempt: u32,
-    parity: game::Parity,
+    (match_id, attempt): (MatchId, u32),
+    choice: Parity,
+    nonce: String,
 ) -> ParityResponse {
-    let choice = if parity == game::Parity::Even { Parity::Even } else { Parity::Odd };
-    let nonce = random_hex();
     let sent = SentChoice { step: 1, choice: choice.word(), nonce: &nonce };
     let proof = choice_proof(&me.token, &me.league, match_id, attempt, sent);
     ParityResponse {

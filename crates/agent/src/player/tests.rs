@@ -3,13 +3,13 @@
 use league_core::id::RoundId;
 use league_core::seat::Seat;
 use league_wire::ResultStatus;
-use league_wire::message::{GameInvitation, GameOver};
+use league_wire::message::{GameInvitation, PlayerLine};
 
 use super::*;
 use crate::exchange::new_conversation;
 use crate::strategy::House;
 
-fn me() -> Membership<PlayerId> {
+pub(super) fn me() -> Membership<PlayerId> {
     Membership {
         id: "P01".parse().unwrap(),
         token: "tok_of_the_player".parse().unwrap(),
@@ -24,7 +24,7 @@ fn player() -> Player {
 }
 
 /// What the referee of this attempt sends.
-fn letter(match_id: MatchId, attempt: u32, message: Message) -> Letter {
+pub(super) fn letter(match_id: MatchId, attempt: u32, message: Message) -> Letter {
     let me = me();
     let referee = "REF01".parse().unwrap();
     let proof = match_proof(&me.token, &me.league, match_id, attempt, referee).expose();
@@ -38,12 +38,17 @@ fn letter(match_id: MatchId, attempt: u32, message: Message) -> Letter {
     Letter { envelope, message }
 }
 
-fn first() -> MatchId {
+pub(super) fn first() -> MatchId {
     "R1M1".parse().unwrap()
 }
 
 async fn invite(player: &Player, match_id: MatchId, attempt: u32) -> Result<(), Code> {
-    let invitation = GameInvitation {
+    let invitation = invitation(match_id, attempt, None);
+    receive(player, letter(match_id, attempt, invitation)).await.map(drop)
+}
+
+pub(super) fn invitation(match_id: MatchId, attempt: u32, budget_ms: Option<u64>) -> Message {
+    Message::GameInvitation(GameInvitation {
         match_id,
         round_id: None::<RoundId>,
         game_type: "even_odd".parse().unwrap(),
@@ -51,17 +56,23 @@ async fn invite(player: &Player, match_id: MatchId, attempt: u32) -> Result<(), 
         opponent_id: "P02".parse().unwrap(),
         attempt: Some(attempt),
         rematch: None,
-        budget_ms: None,
+        budget_ms,
         last_rtt_ms: None,
         draw_commitment: None,
         game_state: None,
-    };
-    receive(player, letter(match_id, attempt, Message::GameInvitation(invitation))).await.map(drop)
+    })
 }
 
 /// Asks as the referee of attempt `by`, naming `attempt`.
 async fn ask(player: &Player, by: u32, attempt: Option<u32>) -> Result<ParityResponse, Code> {
-    let call = ParityCall {
+    let call = parity_call(attempt, None);
+    let answered = receive(player, letter(first(), by, call)).await?;
+    let Message::ChooseParityResponse(response) = answered.message else { panic!("a choice") };
+    Ok(response)
+}
+
+pub(super) fn parity_call(attempt: Option<u32>, budget_ms: Option<u64>) -> Message {
+    Message::ChooseParityCall(ParityCall {
         match_id: first(),
         player_id: None,
         game_type: None,
@@ -72,13 +83,10 @@ async fn ask(player: &Player, by: u32, attempt: Option<u32>) -> Result<ParityRes
         standings: None,
         game_history: None,
         attempt,
-        budget_ms: None,
+        budget_ms,
         last_rtt_ms: None,
         game_state: None,
-    };
-    let answered = receive(player, letter(first(), by, Message::ChooseParityCall(call))).await?;
-    let Message::ChooseParityResponse(response) = answered.message else { panic!("a choice") };
-    Ok(response)
+    })
 }
 
 async fn end(player: &Player, attempt: u32) {
@@ -92,14 +100,19 @@ async fn end(player: &Player, attempt: u32) {
         winner: None,
         technical_losers: vec![],
         reason: String::new(),
-        drawn_number: None,
+        drawn_number: Some(8),
         number_parity: None,
-        players: BTreeMap::new(),
+        players: [("P01", "odd"), ("P02", "even")].map(line).into(),
         game_state: None,
         draw_seed: None,
         draw_commitment: None,
     };
     receive(player, letter(first(), attempt, Message::GameOver(over))).await.unwrap();
+}
+
+fn line((player, choice): (&str, &str)) -> (PlayerId, PlayerLine) {
+    let choice = Some(MoveValue::Text(choice.into()));
+    (player.parse().unwrap(), PlayerLine { choice, result: None, points: None, nonce: None })
 }
 
 async fn receive(player: &Player, letter: Letter) -> Result<Signed, Code> {
@@ -123,6 +136,9 @@ async fn whoever_asks_again_gets_the_same_answer() {
     invite(&player, first(), 1).await.unwrap();
     assert_eq!(ask(&player, 1, Some(1)).await.unwrap(), answer, "also after the end");
     assert_eq!(lock(&player.mind).matches, 1, "one match, however often it ends");
+    let even = Some(game::Parity::Even);
+    let shown = Played { opponent: "P02".parse().unwrap(), theirs: even, drawn: even };
+    assert_eq!(lock(&player.mind).history, [shown]);
 }
 
 #[tokio::test]

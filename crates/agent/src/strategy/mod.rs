@@ -1,19 +1,38 @@
-//! How a house player chooses. Even/odd with a fair draw is pure luck, so none of them is better.
+//! How a house player chooses. Even/odd with a fair draw is pure luck, so none of them is better
+//! for long; but against somebody who always chooses the same, one draws less often than another.
+
+mod guess;
 
 use league_core::dice::{Dice, SeededDice};
 use league_core::game::Parity;
+use league_core::id::PlayerId;
 
 /// What a player knows when it must choose.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Situation {
+pub struct Situation<'a> {
     /// How many matches it has played before.
     pub matches_before: u32,
+    /// Whom it plays.
+    pub opponent: Option<PlayerId>,
+    /// What it was shown of its latest matches, the latest last.
+    pub history: &'a [Played],
+}
+
+/// A match that is over, as one of its players saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Played {
+    /// Against whom.
+    pub opponent: PlayerId,
+    /// What the opponent chose, if it chose.
+    pub theirs: Option<Parity>,
+    /// What the number was, if one was drawn.
+    pub drawn: Option<Parity>,
 }
 
 /// Chooses for a player.
 pub trait Strategy: Send {
     /// The choice in this situation.
-    fn choose(&mut self, situation: Situation) -> Parity;
+    fn choose(&mut self, situation: &Situation<'_>) -> Parity;
 }
 
 /// A strategy that comes with the house.
@@ -27,11 +46,16 @@ pub enum House {
     Random,
     /// Even, odd, even, …
     Alternating,
+    /// Not what this opponent chooses most often; against a stranger, what is drawn most often.
+    Frequency,
+    /// What followed the last time the draws went like this.
+    Pattern,
 }
 
 impl House {
     /// Every house strategy.
-    pub const ALL: [Self; 4] = [Self::Random, Self::Even, Self::Odd, Self::Alternating];
+    pub const ALL: [Self; 6] =
+        [Self::Random, Self::Even, Self::Odd, Self::Alternating, Self::Frequency, Self::Pattern];
 
     /// The name people type.
     pub const fn name(self) -> &'static str {
@@ -40,6 +64,8 @@ impl House {
             Self::Odd => "odd",
             Self::Random => "random",
             Self::Alternating => "alternating",
+            Self::Frequency => "frequency",
+            Self::Pattern => "pattern",
         }
     }
 
@@ -61,13 +87,16 @@ struct HousePlayer {
 }
 
 impl Strategy for HousePlayer {
-    fn choose(&mut self, situation: Situation) -> Parity {
-        let even = match self.house {
-            House::Even => true,
-            House::Odd => false,
-            House::Random => self.dice.below(2) == 0,
-            House::Alternating => situation.matches_before.is_multiple_of(2),
-        };
-        if even { Parity::Even } else { Parity::Odd }
+    fn choose(&mut self, situation: &Situation<'_>) -> Parity {
+        let toss = if self.dice.below(2) == 0 { Parity::Even } else { Parity::Odd };
+        match self.house {
+            House::Even => Parity::Even,
+            House::Odd => Parity::Odd,
+            House::Random => toss,
+            House::Alternating if situation.matches_before.is_multiple_of(2) => Parity::Even,
+            House::Alternating => Parity::Odd,
+            House::Frequency => guess::by_frequency(situation).unwrap_or(toss),
+            House::Pattern => guess::by_pattern(situation.history).unwrap_or(toss),
+        }
     }
 }
