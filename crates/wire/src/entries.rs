@@ -107,8 +107,8 @@ const BYTES_PER_FIELD: usize = 24;
 /// No message has many more, and for that much memory most allocators are quick.
 const LIKELY_MAX: usize = 50;
 /// From how many entries on, and how deep, objects and lists are left whole until somebody wants to
-/// read them: no message comes near, and what else comes shall not take much memory.
-const ENTRIES_MAX: usize = 1_024;
+/// read them: what every message has stays below it, and long tables are mostly passed on unread.
+const ENTRIES_MAX: usize = 192;
 const DEPTH_MAX: usize = 16;
 
 const _: () = assert!(ENTRIES_MAX + DEPTH_MAX * (FIELDS_MAX + 1) < READ as usize);
