@@ -1,0 +1,148 @@
+//! Registering: an agent asks until it is answered.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use league_core::id::{AgentId, ConversationId};
+use league_core::manager::{Profile, ProtocolVersion};
+use league_core::proof::Token;
+use league_core::time::Timestamp;
+
+use crate::message::{Application, Body, Denial, Letter, Node};
+use crate::plan;
+use crate::stage::Stage;
+
+const TIMEOUT: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_secs(1);
+/// How often a referee that is locked out comes back under another address.
+const MOVES_MAX: u32 = 5;
+
+/// An agent that is or wants to be registered. What it knows survives a crash.
+#[derive(Debug)]
+pub(crate) struct Applicant {
+    capacity: Option<u32>,
+    join_key: Option<Arc<str>>,
+    conversation: Option<ConversationId>,
+    /// How often it has moved to another address.
+    moves: u32,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Asks next at this time.
+    Waiting(Timestamp),
+    Asking {
+        call: u64,
+        until: Timestamp,
+    },
+    In(Membership),
+    Refused,
+}
+
+/// What an agent knows of itself once it is registered.
+#[derive(Debug, Clone)]
+pub(crate) struct Membership {
+    pub(crate) agent: AgentId,
+    pub(crate) token: Token,
+}
+
+impl Applicant {
+    pub(crate) const fn player() -> Self {
+        Self::new(None, None)
+    }
+
+    pub(crate) const fn referee(capacity: u32, join_key: Option<Arc<str>>) -> Self {
+        Self::new(Some(capacity), join_key)
+    }
+
+    const fn new(capacity: Option<u32>, join_key: Option<Arc<str>>) -> Self {
+        let state = State::Waiting(Timestamp::from_millis(0));
+        Self { capacity, join_key, conversation: None, moves: 0, state }
+    }
+
+    /// Who it is, once it is somebody.
+    pub(crate) const fn member(&self) -> Option<&Membership> {
+        match &self.state {
+            State::In(membership) => Some(membership),
+            State::Waiting(_) | State::Asking { .. } | State::Refused => None,
+        }
+    }
+
+    /// When it wants to act.
+    pub(crate) const fn next_wake(&self) -> Option<Timestamp> {
+        match &self.state {
+            State::Waiting(at) | State::Asking { until: at, .. } => Some(*at),
+            State::In(_) | State::Refused => None,
+        }
+    }
+
+    /// Asks, if it is time to.
+    pub(crate) fn wake(&mut self, stage: &mut Stage<'_>) {
+        if self.next_wake().is_none_or(|at| at > stage.now) {
+            return;
+        }
+        let conversation = self.conversation.get_or_insert_with(|| stage.conversation("reg"));
+        let application = Application {
+            profile: profile(stage.me, self.moves),
+            capacity: self.capacity,
+            join_key: self.join_key.clone(),
+        };
+        let letter = Letter {
+            sender: None,
+            token: None,
+            conversation: Some(conversation.clone()),
+            body: Body::Register(Box::new(application)),
+        };
+        let call = stage.call(Node::Manager, letter);
+        self.state = State::Asking { call, until: stage.now + TIMEOUT };
+    }
+
+    /// Whether the call was its own; if so it has heard the answer.
+    pub(crate) fn answered(&mut self, stage: &Stage<'_>, call: u64, body: Option<&Body>) -> bool {
+        let State::Asking { call: own, .. } = self.state else { return false };
+        if own != call {
+            return false;
+        }
+        self.state = match body {
+            Some(Body::Registered { agent, token }) => {
+                let token = token.parse().expect("a token of the manager's");
+                State::In(Membership { agent: *agent, token })
+            }
+            // Its answer was lost for longer than it can be repeated. A league whose only referee
+            // is locked out could never end, so its operator starts it elsewhere.
+            Some(Body::Denied(Denial::Final)) if self.may_move() => {
+                self.moves += 1;
+                self.conversation = None;
+                State::Waiting(stage.now + PAUSE)
+            }
+            Some(Body::Denied(Denial::Final | Denial::Unproved)) => State::Refused,
+            Some(_) | None => State::Waiting(stage.now + PAUSE),
+        };
+        true
+    }
+
+    const fn may_move(&self) -> bool {
+        self.capacity.is_some() && self.moves < MOVES_MAX
+    }
+
+    /// A call that was out when the power went is never answered.
+    pub(crate) fn crash(&mut self) {
+        if let State::Asking { until, .. } = self.state {
+            self.state = State::Waiting(until);
+        }
+    }
+}
+
+fn profile(node: Node, moves: u32) -> Profile {
+    Profile {
+        display_name: node.to_string().into(),
+        version: "1.0.0".into(),
+        protocol_version: ProtocolVersion::CURRENT,
+        games: vec![plan::game()],
+        endpoint: node.endpoint(moves),
+        dialect: "flat".into(),
+        email: None,
+        batch: false,
+    }
+}

@@ -1,0 +1,287 @@
+//! The checkers' own books: what was published, what was acknowledged, and what the table is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use league_core::id::{AgentId, MatchId, PlayerId, RefereeId};
+use league_core::manager::{Event, Fact};
+use league_core::policy::Policy;
+use league_core::schedule::Pairing;
+use league_core::standings::Row;
+use league_core::verdict::Verdict;
+
+use super::{Checked, Objection};
+use crate::message::Node;
+use crate::outcome::Rule;
+use crate::reference::{Line, Reference};
+
+/// Everything that was published, and what follows from it.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    policy: Policy,
+    events: Vec<Event>,
+    phase: Phase,
+    nodes: BTreeMap<AgentId, Node>,
+    operated: BTreeSet<RefereeId>,
+    /// The random part of each player's token.
+    nonces: BTreeMap<PlayerId, [u8; 32]>,
+    met: BTreeSet<(PlayerId, PlayerId)>,
+    matches: BTreeMap<MatchId, Standing>,
+    /// Who was ever given which attempt.
+    assigned: BTreeMap<(MatchId, u32), RefereeId>,
+    acknowledged: BTreeSet<MatchId>,
+    welcomed: BTreeSet<AgentId>,
+    reference: Reference,
+}
+
+/// A match in the books.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Standing {
+    pub(crate) pairing: Pairing,
+    pub(crate) referee: RefereeId,
+    pub(crate) attempt: u32,
+    pub(crate) result: Option<Verdict>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Nothing,
+    Registering,
+    Between,
+    Playing(u32),
+    Completed,
+}
+
+impl Ledger {
+    pub(super) fn new(policy: Policy) -> Self {
+        Self {
+            policy,
+            events: vec![],
+            phase: Phase::Nothing,
+            nodes: BTreeMap::new(),
+            operated: BTreeSet::new(),
+            nonces: BTreeMap::new(),
+            met: BTreeSet::new(),
+            matches: BTreeMap::new(),
+            assigned: BTreeMap::new(),
+            acknowledged: BTreeSet::new(),
+            welcomed: BTreeSet::new(),
+            reference: Reference::default(),
+        }
+    }
+
+    pub(crate) const fn is_completed(&self) -> bool {
+        matches!(self.phase, Phase::Completed)
+    }
+
+    /// Who an agent is in this world.
+    pub(crate) fn node(&self, agent: AgentId) -> Option<Node> {
+        self.nodes.get(&agent).copied()
+    }
+
+    /// A match, once its round has been opened.
+    pub(crate) fn standing(&self, match_id: MatchId) -> Option<&Standing> {
+        self.matches.get(&match_id)
+    }
+
+    /// Who was given an attempt at a match.
+    pub(crate) fn referee(&self, match_id: MatchId, attempt: u32) -> Option<RefereeId> {
+        self.assigned.get(&(match_id, attempt)).copied()
+    }
+
+    /// Every match whose round has been opened.
+    pub(crate) fn standings(&self) -> impl Iterator<Item = (&MatchId, &Standing)> {
+        self.matches.iter()
+    }
+
+    /// The result of a match that is in the books.
+    pub(crate) fn result(&self, match_id: MatchId) -> Option<Verdict> {
+        self.standing(match_id).and_then(|standing| standing.result)
+    }
+
+    /// The random part of a player's token.
+    pub(crate) fn nonce(&self, player: PlayerId) -> Option<&[u8; 32]> {
+        self.nonces.get(&player)
+    }
+
+    /// Whether a referee is the operator's own.
+    pub(crate) fn is_operated(&self, referee: RefereeId) -> bool {
+        self.operated.contains(&referee)
+    }
+
+    pub(super) fn acknowledged(&mut self, match_id: MatchId) {
+        self.acknowledged.insert(match_id);
+    }
+
+    pub(super) fn welcomed(&mut self, agent: AgentId) {
+        self.welcomed.insert(agent);
+    }
+
+    /// How many of the replayed events are known; all that was published must be among them.
+    pub(super) fn replayed(&self, events: &[Event]) -> Result<usize, Objection> {
+        let known = self.events.len();
+        if events.len() < known || events[..known] != self.events[..] {
+            let text = format!("of {known} published events the journal has lost some");
+            return Err((Rule::Kept, text));
+        }
+        Ok(known)
+    }
+
+    /// Whoever was told that something is in the books finds it there.
+    pub(super) fn nothing_vanished(&self) -> Checked {
+        if let Some(lost) = self.acknowledged.iter().find(|id| self.result(**id).is_none()) {
+            return Err((Rule::Kept, format!("the acknowledged result of {lost} has vanished")));
+        }
+        if let Some(lost) = self.welcomed.iter().find(|agent| !self.nodes.contains_key(agent)) {
+            return Err((Rule::Kept, format!("the registration of {lost} has vanished")));
+        }
+        Ok(())
+    }
+
+    /// An event is public.
+    pub(super) fn publish(&mut self, event: &Event) -> Checked {
+        self.events.push(event.clone());
+        self.follow(&event.fact)?;
+        match &event.fact {
+            Fact::PlayerRegistered { player, profile, nonce, .. } => {
+                self.nonces.insert(*player, *nonce);
+                self.enrol(AgentId::Player(*player), &profile.endpoint);
+                self.reference.players.push(*player);
+            }
+            Fact::RefereeRegistered { referee, profile, operated, .. } => {
+                self.enrol(AgentId::Referee(*referee), &profile.endpoint);
+                if *operated {
+                    self.operated.insert(*referee);
+                }
+            }
+            Fact::RoundOpened { round, matches, .. } => {
+                for (index, scheduled) in matches.iter().enumerate() {
+                    self.meet(scheduled.pairing)?;
+                    let match_id = MatchId::from_index(*round, index);
+                    let (pairing, referee) = (scheduled.pairing, scheduled.referee);
+                    let standing = Standing { pairing, referee, attempt: 1, result: None };
+                    self.matches.insert(match_id, standing);
+                    self.assigned.insert((match_id, 1), referee);
+                }
+            }
+            Fact::MatchReassigned { match_id, attempt, referee, .. } => {
+                let standing = self.unfinished(*match_id)?;
+                let expected = standing.attempt + 1;
+                (standing.attempt, standing.referee) = (*attempt, *referee);
+                self.assigned.insert((*match_id, *attempt), *referee);
+                if *attempt != expected {
+                    let text = format!("attempt {attempt} at {match_id}, not {expected}");
+                    return Err((Rule::Transitions, text));
+                }
+            }
+            Fact::ResultRecorded(recorded) => {
+                let standing = self.unfinished(recorded.match_id)?;
+                standing.result = Some(recorded.verdict);
+                let (pairing, referee) = (standing.pairing, standing.referee);
+                if referee != recorded.referee {
+                    let text = format!("{} was reported by a stranger", recorded.match_id);
+                    return Err((Rule::Truth, text));
+                }
+                self.reference.record(pairing, recorded.verdict);
+            }
+            Fact::LeagueCreated(_)
+            | Fact::LeagueStarted
+            | Fact::ReportRefused { .. }
+            | Fact::RoundClosed { .. }
+            | Fact::LeagueCompleted => {}
+        }
+        Ok(())
+    }
+
+    fn enrol(&mut self, agent: AgentId, endpoint: &str) {
+        if let Some(node) = Node::at(endpoint) {
+            self.nodes.insert(agent, node);
+        }
+    }
+
+    fn meet(&mut self, pairing: Pairing) -> Checked {
+        let Pairing { a, b } = pairing;
+        if a == b || !self.met.insert((a.min(b), a.max(b))) {
+            return Err((Rule::Once, format!("{a} and {b} meet twice")));
+        }
+        Ok(())
+    }
+
+    fn unfinished(&mut self, match_id: MatchId) -> Result<&mut Standing, Objection> {
+        let found = self.matches.get_mut(&match_id);
+        let standing = found.ok_or_else(|| {
+            (Rule::Transitions, format!("{match_id} is in the books before its round was opened"))
+        })?;
+        match standing.result {
+            Some(_) => Err((Rule::Once, format!("{match_id} is in the books twice"))),
+            None => Ok(standing),
+        }
+    }
+
+    /// Leagues go from registration through their rounds to the end, and nowhere else.
+    fn follow(&mut self, fact: &Fact) -> Checked {
+        let next = match (self.phase, fact) {
+            (Phase::Nothing, Fact::LeagueCreated(_)) => Phase::Registering,
+            (Phase::Registering, Fact::PlayerRegistered { .. }) => Phase::Registering,
+            (
+                phase @ (Phase::Registering | Phase::Between | Phase::Playing(_)),
+                Fact::RefereeRegistered { .. },
+            ) => phase,
+            (Phase::Registering, Fact::LeagueStarted) => Phase::Between,
+            (Phase::Between, Fact::RoundOpened { round, .. }) => Phase::Playing(round.number()),
+            (Phase::Between, Fact::LeagueCompleted) => Phase::Completed,
+            (Phase::Playing(open), Fact::RoundClosed { round }) if round.number() == open => {
+                let in_round = self.matches.iter().filter(|(id, _)| id.round == *round);
+                if in_round.into_iter().any(|(_, standing)| standing.result.is_none()) {
+                    let text = format!("round {round} closed before every match had its result");
+                    return Err((Rule::Transitions, text));
+                }
+                Phase::Between
+            }
+            (
+                phase @ Phase::Playing(_),
+                Fact::MatchReassigned { .. } | Fact::ResultRecorded(_) | Fact::ReportRefused { .. },
+            ) => phase,
+            (phase, fact) => {
+                let text = format!("in {phase:?} came {fact:?}");
+                return Err((Rule::Transitions, text));
+            }
+        };
+        self.phase = next;
+        Ok(())
+    }
+
+    /// The published table against the slow one.
+    pub(super) fn compare(&self, table: &[Row]) -> Checked {
+        if matches!(self.phase, Phase::Nothing | Phase::Registering) {
+            return Ok(());
+        }
+        let line = |row: &Row| Line {
+            player: row.player,
+            played: row.record.played,
+            wins: row.record.wins,
+            draws: row.record.draws,
+            losses: row.record.losses,
+            technical_losses: row.record.technical_losses,
+            points: row.record.points,
+        };
+        let shown: Vec<Line> = table.iter().map(line).collect();
+        let expected = self.reference.table(&self.policy);
+        let ranks_count = table.iter().zip(1..).all(|(row, rank)| row.rank == rank);
+        if shown == expected && ranks_count {
+            return Ok(());
+        }
+        Err((Rule::Table, format!("shown {shown:?}, expected {expected:?}")))
+    }
+
+    /// At the end everybody has met everybody.
+    pub(super) fn finished(&self) -> Checked {
+        let players = self.reference.players.len();
+        let pairs = players * players.saturating_sub(1) / 2;
+        let (met, done) = (self.met.len(), self.matches.values().filter(|m| m.result.is_some()));
+        let done = done.count();
+        if (met, done) == (pairs, pairs) {
+            return Ok(());
+        }
+        Err((Rule::Once, format!("{pairs} pairs, {met} met, {done} results")))
+    }
+}

@@ -1,0 +1,178 @@
+//! What arrives at the manager: who sent it, what it asks, and what the answer looks like.
+
+use std::sync::Arc;
+
+use league_core::id::{AgentId, PlayerId, RefereeId};
+use league_core::manager::dispatch::Handout;
+use league_core::manager::{Command, Evidence, League, Play, Reply, Report, Scales, VoidCause};
+use league_core::proof::{Keys, Token};
+use league_core::schedule::Pairing;
+use league_core::seat::Seats;
+
+use super::writer::{Answered, Question};
+use crate::message::{Application, Body, Claim, Denial, Letter, Node, Packet};
+use crate::sabotage::Sabotage;
+use crate::stage::Stage;
+
+/// What a request asks of the writer, or why it is not passed on.
+pub(super) fn ask(
+    keys: &Keys,
+    league: &League,
+    stage: &Stage<'_>,
+    packet: &Packet,
+) -> Result<Question, Denial> {
+    let letter = &packet.letter;
+    let command = match &letter.body {
+        Body::Register(application) => register(keys, league, letter, application)?,
+        Body::StartLeague if packet.from == Node::Administrator => Command::Start,
+        Body::StartLeague => return Err(Denial::Unproved),
+        Body::Report(claim) => {
+            let referee = referee(keys, league, letter)?;
+            let skips = stage.is_sabotaged(Sabotage::SkipProof);
+            Command::RecordResult(Box::new(report(keys, league, (referee, skips), claim)?))
+        }
+        Body::Progress { match_id, attempt, annulled } => {
+            let referee = referee(keys, league, letter)?;
+            let (match_id, attempt) = (*match_id, *attempt);
+            let Some(reason) = annulled.clone() else {
+                return Ok(Question::Renew(Handout { referee, match_id, attempt }));
+            };
+            let cause = VoidCause::Annulled { referee, reason };
+            Command::VoidAttempt { match_id, attempt, cause }
+        }
+        Body::Registered { .. }
+        | Body::Recorded { .. }
+        | Body::Held { .. }
+        | Body::Order(_)
+        | Body::News(_)
+        | Body::Invite { .. }
+        | Body::Join { .. }
+        | Body::Ask { .. }
+        | Body::Choice { .. }
+        | Body::Trouble { .. }
+        | Body::Over { .. }
+        | Body::Noted
+        | Body::Noise
+        | Body::Denied(_) => return Err(Denial::Final),
+    };
+    Ok(Question::Command(Box::new(command)))
+}
+
+/// The message that an answer is.
+pub(super) fn answer(keys: &Keys, league: &League, answered: Answered) -> Body {
+    match answered {
+        Answered::Held(handout, held) => {
+            let Handout { match_id, attempt, .. } = handout;
+            Body::Held { match_id, attempt, held }
+        }
+        Answered::League(about, Ok(reply)) => match (reply, about) {
+            (Reply::Registered { agent, nonce }, _) => {
+                let token = keys.token(league.policy().token_form(), league.id(), agent, &nonce);
+                Body::Registered { agent, token: token.expose().into() }
+            }
+            (Reply::Recorded { .. }, Some(match_id)) => Body::Recorded { match_id },
+            (Reply::ReportRefused(_), _) => Body::Denied(Denial::Final),
+            (Reply::Done | Reply::Recorded { .. }, _) => Body::Noted,
+        },
+        Answered::League(Some(_), Err(_)) => Body::Denied(Denial::Final),
+        Answered::League(None, Err(refusal)) => {
+            use league_core::manager::Refusal;
+            let later = matches!(refusal, Refusal::TooFewPlayers { .. } | Refusal::NoReferee);
+            Body::Denied(if later { Denial::Busy } else { Denial::Final })
+        }
+    }
+}
+
+/// The token of an agent, made again from what the books have of it.
+pub(super) fn token_of(keys: &Keys, league: &League, agent: AgentId) -> Option<Token> {
+    let nonce = match agent {
+        AgentId::Player(id) => league.player(id)?.nonce,
+        AgentId::Referee(id) => league.referee(id)?.nonce,
+    };
+    Some(keys.token(league.policy().token_form(), league.id(), agent, &nonce))
+}
+
+fn register(
+    keys: &Keys,
+    league: &League,
+    letter: &Letter,
+    application: &Application,
+) -> Result<Command, Denial> {
+    let profile = application.profile.clone();
+    let conversation = letter.conversation.clone().ok_or(Denial::Final)?;
+    let host: Arc<str> = "sim".into();
+    let Some(capacity) = application.capacity else {
+        return Ok(Command::RegisterPlayer { profile, host, conversation });
+    };
+    let operated = match &application.join_key {
+        None => false,
+        Some(shown) if keys.join_key(league.id()).matches(shown) => true,
+        Some(_) => return Err(Denial::Unproved),
+    };
+    Ok(Command::RegisterReferee { profile, host, conversation, capacity, operated })
+}
+
+fn referee(keys: &Keys, league: &League, letter: &Letter) -> Result<RefereeId, Denial> {
+    let Some(agent @ AgentId::Referee(id)) = letter.sender else { return Err(Denial::Unproved) };
+    let token = token_of(keys, league, agent).ok_or(Denial::Unproved)?;
+    let shown = letter.token.as_ref().ok_or(Denial::Unproved)?;
+    if token.matches(shown) { Ok(id) } else { Err(Denial::Unproved) }
+}
+
+fn report(
+    keys: &Keys,
+    league: &League,
+    (referee, skips): (RefereeId, bool),
+    claim: &Claim,
+) -> Result<Report, Denial> {
+    let pairing = pairing(league, claim).ok_or(Denial::Final)?;
+    Ok(Report {
+        referee,
+        match_id: claim.match_id,
+        attempt: claim.attempt,
+        conversation: claim.conversation.clone(),
+        verdict: claim.verdict,
+        points: claim.points,
+        play: claim.play.clone(),
+        reason: claim.reason.clone(),
+        transcript: None,
+        evidence: weigh((keys, league), (referee, skips), claim, pairing),
+    })
+}
+
+fn pairing(league: &League, claim: &Claim) -> Option<Pairing> {
+    let id = claim.match_id;
+    if let Some(open) = league.open_match(id) {
+        return Some(open.pairing);
+    }
+    let round = league.past().get(id.round.number() as usize - 1)?;
+    round.matches.get(id.index()).map(|(pairing, _)| *pairing)
+}
+
+fn weigh(
+    (keys, league): (&Keys, &League),
+    (referee, skips): (RefereeId, bool),
+    claim: &Claim,
+    pairing: Pairing,
+) -> Evidence {
+    let open = league.open_match(claim.match_id);
+    let token = |player: PlayerId| {
+        token_of(keys, league, AgentId::Player(player)).expect("whoever is paired is registered")
+    };
+    let tokens = Seats::from_fn(|seat| token(pairing.player(seat)));
+    let scales = Scales {
+        keys,
+        game: &**league.game(),
+        league: league.id(),
+        match_id: claim.match_id,
+        attempt: claim.attempt.or_else(|| open.map(|open| open.attempt)).unwrap_or(1),
+        rematch: open.map_or(0, |open| open.rematch),
+        tokens: Seats::new(&tokens.a, &tokens.b),
+        seed_was_given: !skips && league.referee(referee).is_some_and(|r| r.operated),
+    };
+    if skips {
+        let play = Play { choice_proofs: Seats::default(), ..claim.play.clone() };
+        return Evidence::weigh(&scales, &play);
+    }
+    Evidence::weigh(&scales, &claim.play)
+}

@@ -1,0 +1,42 @@
+//! Every bug that is built in on purpose is found, by the checker that is there for it.
+
+use league_sim::{Rule, Sabotage, Tally, run_sabotaged, sweep};
+
+/// Seeds within which every bug must have been found.
+const SEEDS_MAX: u64 = 400;
+
+#[test]
+fn every_bug_is_found() {
+    for sabotage in Sabotage::ALL {
+        let (mut found, mut tally) = (None, Tally::default());
+        sweep(
+            0..SEEDS_MAX,
+            2,
+            |seed| run_sabotaged(seed, sabotage),
+            |outcome| {
+                tally.add(&outcome.tally);
+                let rule = outcome.violation.as_ref().map(|violation| violation.rule);
+                if rule.is_some_and(|rule| expected(sabotage).contains(&rule)) {
+                    found = Some((outcome.seed, rule));
+                }
+                found.is_none()
+            },
+        );
+        println!("{sabotage:?}: {found:?}");
+        assert!(found.is_some(), "{sabotage:?} was not found in {SEEDS_MAX} seeds: {tally:?}");
+    }
+}
+
+const fn expected(sabotage: Sabotage) -> &'static [Rule] {
+    match sabotage {
+        Sabotage::AcknowledgeBeforeAppend => &[Rule::Kept],
+        Sabotage::CountTwice => &[Rule::Once],
+        Sabotage::ForgetRetry => &[Rule::Progress],
+        Sabotage::SkipProof => &[Rule::Truth],
+        Sabotage::BelieveAnybody | Sabotage::ChargeOwnDelay | Sabotage::ForfeitByBreaker => {
+            &[Rule::Fair]
+        }
+        Sabotage::TellEarly | Sabotage::LeakChoice => &[Rule::Silence],
+        Sabotage::SwapProofs | Sabotage::WrongReferee => &[Rule::Secrets],
+    }
+}
