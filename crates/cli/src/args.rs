@@ -1,8 +1,10 @@
 //! What was typed.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Parser, Subcommand};
+use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand};
+use league_sim::Sabotage;
 
 /// Runs tournaments between autonomous agents written by strangers in any language.
 #[derive(Debug, Parser)]
@@ -16,6 +18,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     Play(PlayArgs),
     Rules(RulesArgs),
+    Sim(SimArgs),
 }
 
 /// Play a whole league on this machine, over real HTTP.
@@ -86,6 +89,57 @@ pub(crate) struct RulesArgs {
     /// Print one JSON document on stdout
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Play leagues in a simulated world, in any weather.
+///
+/// The machines of the league meet on a simulated network, clock and disk. A seed draws everything:
+/// players, referees, rules, loss, delay, partitions, crashes, failing disks, and agents that are
+/// silent, slow, late, unreadable or lie. Checkers watch every step. The same seed gives the same
+/// run; a seed that fails is a bug with a replay.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  league sim --seed 7                            one world
+  league sim --seed 7 --trace                    one world, every message
+  league sim --seeds 0..1000                     a thousand worlds
+  league sim --seeds 0..1000 --json              one JSON document on stdout
+  league sim --seeds 0..99 --sabotage skip-proof are the checkers awake?
+")]
+#[command(group(ArgGroup::new("which").required(true).args(["seed", "seeds"])))]
+pub(crate) struct SimArgs {
+    /// The world to play
+    #[arg(long, value_name = "N", value_parser = seed)]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) seed: Option<u64>,
+    /// The worlds to play, from A up to but not including B
+    #[arg(long, value_name = "A..B", value_parser = range)]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) seeds: Option<Range<u64>>,
+    /// Print everything that happens
+    #[arg(long, conflicts_with = "seeds")]
+    pub(crate) trace: bool,
+    /// Build a bug in, to see whether it is found
+    #[arg(long, value_name = "BUG", value_parser = sabotage)]
+    pub(crate) sabotage: Option<Sabotage>,
+    /// Print one JSON document on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn range(text: &str) -> Result<Range<u64>, &'static str> {
+    const EXPECTED: &str = "expected two whole numbers, the smaller first, such as 0..1000";
+    let (from, to) = text.split_once("..").ok_or(EXPECTED)?;
+    let number = |text: &str| text.parse::<u64>().map_err(|_| EXPECTED);
+    let (from, to) = (number(from)?, number(to)?);
+    if from < to { Ok(from..to) } else { Err(EXPECTED) }
+}
+
+fn sabotage(text: &str) -> Result<Sabotage, String> {
+    Sabotage::by_name(text).ok_or_else(|| {
+        let names: Vec<&str> = Sabotage::ALL.into_iter().map(Sabotage::name).collect();
+        format!("expected one of {}", names.join(", "))
+    })
 }
 
 fn count(text: &str) -> Result<u32, &'static str> {

@@ -20,6 +20,7 @@ fn main() -> ExitCode {
     let outcome = match &args.command {
         Command::Play(args) => command::play::run(args),
         Command::Rules(args) => command::rules::run(args),
+        Command::Sim(args) => command::sim::run(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -35,4 +35,4 @@ mod world;
 pub use outcome::{Crowd, Outcome, Rule, Tally, Violation, replay_command};
 pub use sabotage::Sabotage;
 pub use sweep::sweep;
-pub use world::{crowd, run, run_sabotaged, run_traced};
+pub use world::{crowd, run, run_with};

@@ -42,4 +42,26 @@ impl Sabotage {
         Self::WrongReferee,
         Self::ForfeitByBreaker,
     ];
+
+    /// The name people type.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AcknowledgeBeforeAppend => "acknowledge-before-append",
+            Self::CountTwice => "count-twice",
+            Self::ForgetRetry => "forget-retry",
+            Self::SkipProof => "skip-proof",
+            Self::BelieveAnybody => "believe-anybody",
+            Self::ChargeOwnDelay => "charge-own-delay",
+            Self::TellEarly => "tell-early",
+            Self::LeakChoice => "leak-choice",
+            Self::SwapProofs => "swap-proofs",
+            Self::WrongReferee => "wrong-referee",
+            Self::ForfeitByBreaker => "forfeit-by-breaker",
+        }
+    }
+
+    /// The bug called `name`.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|sabotage| sabotage.name() == name)
+    }
 }

@@ -2,3 +2,4 @@
 
 pub(crate) mod play;
 pub(crate) mod rules;
+pub(crate) mod sim;

@@ -10,3 +10,4 @@ mod program;
 mod rules;
 #[cfg(test)]
 mod secret;
+mod sim;

@@ -31,6 +31,7 @@ fn help() {
     check("help", "--help");
     check("help_play", "play --help");
     check("help_rules", "rules --help");
+    check("help_sim", "sim --help");
     check("nothing", "");
 }
 
@@ -56,6 +57,15 @@ fn what_cannot_be_counted() {
     check("time_scale_huge", "play --time-scale 1e30");
     check("time_scale_tiny", "play --time-scale 1e-9");
     check("seed_x", "play --seed lucky");
+}
+
+#[test]
+fn worlds_that_cannot_be_played() {
+    check("sim_nothing", "sim");
+    check("sim_both", "sim --seed 1 --seeds 1..2");
+    check("sim_seeds_backwards", "sim --seeds 9..3");
+    check("sim_trace_many", "sim --seeds 0..2 --trace");
+    check("sim_unknown_bug", "sim --seed 1 --sabotage gremlin");
 }
 
 #[test]

@@ -86,20 +86,15 @@ impl Lives {
 
 /// The documents' table of agents' lives.
 const fn is_documented(from: StateKind, to: StateKind) -> bool {
-    match (from, to) {
-        (StateKind::Init, StateKind::Registered | StateKind::Shutdown)
-        | (StateKind::Registered, StateKind::Active | StateKind::Suspended | StateKind::Shutdown)
-        | (StateKind::Active, StateKind::Suspended | StateKind::Shutdown)
-        | (StateKind::Suspended, StateKind::Active | StateKind::Registered | StateKind::Shutdown) => {
-            true
+    match from {
+        StateKind::Init => matches!(to, StateKind::Registered | StateKind::Shutdown),
+        StateKind::Registered => {
+            matches!(to, StateKind::Active | StateKind::Suspended | StateKind::Shutdown)
         }
-        (
-            StateKind::Init
-            | StateKind::Registered
-            | StateKind::Active
-            | StateKind::Suspended
-            | StateKind::Shutdown,
-            _,
-        ) => false,
+        StateKind::Active => matches!(to, StateKind::Suspended | StateKind::Shutdown),
+        StateKind::Suspended => {
+            matches!(to, StateKind::Active | StateKind::Registered | StateKind::Shutdown)
+        }
+        StateKind::Shutdown => false,
     }
 }

@@ -120,7 +120,7 @@ impl Mail {
 
     /// A call was answered, whatever the answer was, or did not get through.
     pub(super) fn answered(&mut self, now: Timestamp, policy: &Policy, call: u64, arrived: bool) {
-        let is_its = |courier: &&mut Courier| matches!(courier.flight, Flight::Calling { call: own, .. } if own == call);
+        let is_its = |courier: &&mut Courier| courier.flight.is(call);
         let Some(courier) = self.couriers.values_mut().find(is_its) else { return };
         if arrived {
             courier.done();
@@ -163,6 +163,12 @@ impl Mail {
             }
             courier.news.push_back(news);
         }
+    }
+}
+
+impl Flight {
+    const fn is(&self, number: u64) -> bool {
+        matches!(self, Self::Calling { call, .. } if *call == number)
     }
 }
 

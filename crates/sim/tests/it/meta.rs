@@ -1,11 +1,11 @@
 //! The same seed gives the same world, byte for byte.
 
-use league_sim::{run, run_traced};
+use league_sim::{run, run_with};
 
 #[test]
 fn a_seed_played_twice_gives_the_same_bytes() {
     for seed in 0..60 {
-        let (once, again) = (run_traced(seed), run_traced(seed));
+        let (once, again) = (run_with(seed, None, true), run_with(seed, None, true));
         assert_eq!(once, again, "seed {seed}");
         assert!(!once.trace.is_empty());
         let untraced = run(seed);

@@ -1,6 +1,6 @@
 //! Every bug that is built in on purpose is found, by the checker that is there for it.
 
-use league_sim::{Rule, Sabotage, Tally, run_sabotaged, sweep};
+use league_sim::{Rule, Sabotage, Tally, run_with, sweep};
 
 /// Seeds within which every bug must have been found.
 const SEEDS_MAX: u64 = 400;
@@ -12,7 +12,7 @@ fn every_bug_is_found() {
         sweep(
             0..SEEDS_MAX,
             2,
-            |seed| run_sabotaged(seed, sabotage),
+            |seed| run_with(seed, Some(sabotage), false),
             |outcome| {
                 tally.add(&outcome.tally);
                 let rule = outcome.violation.as_ref().map(|violation| violation.rule);
@@ -22,7 +22,6 @@ fn every_bug_is_found() {
                 found.is_none()
             },
         );
-        println!("{sabotage:?}: {found:?}");
         assert!(found.is_some(), "{sabotage:?} was not found in {SEEDS_MAX} seeds: {tally:?}");
     }
 }
@@ -39,4 +38,12 @@ const fn expected(sabotage: Sabotage) -> &'static [Rule] {
         Sabotage::TellEarly | Sabotage::LeakChoice => &[Rule::Silence],
         Sabotage::SwapProofs | Sabotage::WrongReferee => &[Rule::Secrets],
     }
+}
+
+#[test]
+fn every_bug_has_a_name_of_its_own() {
+    for sabotage in Sabotage::ALL {
+        assert_eq!(Sabotage::by_name(sabotage.name()), Some(sabotage));
+    }
+    assert_eq!(Sabotage::by_name("no-such-bug"), None);
 }

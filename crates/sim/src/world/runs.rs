@@ -1,0 +1,84 @@
+//! Worlds from their beginning to their end.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use league_core::id::AgentId;
+use league_core::seat::Seat;
+
+use super::World;
+use crate::message::Node;
+use crate::outcome::{Crowd, Outcome, Rule, Tally, Violation};
+use crate::plan::Plan;
+use crate::sabotage::Sabotage;
+
+/// Plays the world of `seed`.
+pub fn run(seed: u64) -> Outcome {
+    run_with(seed, None, false)
+}
+
+/// Plays the world of `seed`, with a bug built in if one is given; keeps the trace if `traced`.
+///
+/// A panic of a machine is a violation like any other.
+pub fn run_with(seed: u64, sabotage: Option<Sabotage>, traced: bool) -> Outcome {
+    let play = || World::new(Plan::from_seed(seed), sabotage, traced).play();
+    catch_unwind(AssertUnwindSafe(play)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+        let detail = text.unwrap_or_else(|| "a panic".into());
+        let violation = Some(Violation { at: 0, rule: Rule::Calm, detail });
+        Outcome { seed, violation, hash: 0, tally: Tally::default(), trace: vec![] }
+    })
+}
+
+/// Plays a league of fifty with the documents' own times: five are silent, three slow, and two
+/// answer what cannot be read.
+pub fn crowd(seed: u64) -> Crowd {
+    let mut world = World::new(Plan::crowd(seed), None, false);
+    while world.step() {}
+    world.crowd()
+}
+
+impl World {
+    fn play(mut self) -> Outcome {
+        while self.step() {}
+        self.outcome()
+    }
+
+    fn outcome(mut self) -> Outcome {
+        self.checkers.tally.span_ms = self.now;
+        Outcome {
+            seed: self.plan.seed,
+            violation: self.checkers.violation.take(),
+            hash: self.trace.hash(),
+            tally: self.checkers.tally,
+            trace: self.trace.into_lines(),
+        }
+    }
+
+    fn crowd(self) -> Crowd {
+        let (mut pairs, mut played, mut charged, mut spared) = (0, 0, 0, 0);
+        let ledger = self.checkers.ledger();
+        for (_, standing) in ledger.standings() {
+            let is_good = |seat: Seat| {
+                let node = ledger.node(AgentId::Player(standing.pairing.player(seat)));
+                matches!(node, Some(Node::Player(index)) if self.plan.players[index].is_good())
+            };
+            let good = Seat::BOTH.map(is_good);
+            pairs += usize::from(good == [true, true]);
+            let was_played = standing.result.is_some_and(|verdict| verdict.was_played());
+            played += usize::from(good == [true, true] && was_played);
+            for (seat, good) in Seat::BOTH.into_iter().zip(good) {
+                let lost = standing.result.is_some_and(|verdict| verdict.lost_technically(seat));
+                charged += usize::from(good && lost);
+                spared += usize::from(!good && !lost);
+            }
+        }
+        Crowd {
+            healthy_pairs: pairs,
+            healthy_played: played,
+            healthy_charged: charged,
+            bad_spared: spared,
+            outcome: self.outcome(),
+        }
+    }
+}
