@@ -25,11 +25,13 @@ pub enum Sabotage {
     WrongReferee,
     /// A referee that is shut out by an open breaker counts that as a refusal by the player.
     ForfeitByBreaker,
+    /// The manager shows the first two of the table in each other's place.
+    MisrankTable,
 }
 
 impl Sabotage {
     /// Every bug.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::AcknowledgeBeforeAppend,
         Self::CountTwice,
         Self::ForgetRetry,
@@ -41,6 +43,7 @@ impl Sabotage {
         Self::SwapProofs,
         Self::WrongReferee,
         Self::ForfeitByBreaker,
+        Self::MisrankTable,
     ];
 
     /// The name people type.
@@ -57,6 +60,7 @@ impl Sabotage {
             Self::SwapProofs => "swap-proofs",
             Self::WrongReferee => "wrong-referee",
             Self::ForfeitByBreaker => "forfeit-by-breaker",
+            Self::MisrankTable => "misrank-table",
         }
     }
 

@@ -215,3 +215,37 @@ const fn may_become(from: State, to: State) -> bool {
         ) => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // req: MATCH-1
+    #[test]
+    fn matches_go_only_where_the_documents_let_them() {
+        let mut allowed = 0;
+        for from in State::ALL {
+            for to in State::ALL {
+                // What core allows for games of several steps does not happen in this one.
+                let again = (from, to) == (State::Evaluating, State::CollectingChoices);
+                assert_eq!(may_become(from, to) || again, from.may_become(to), "{from} {to}");
+                allowed += usize::from(may_become(from, to));
+            }
+        }
+        assert_eq!(allowed, 6);
+    }
+
+    #[test]
+    fn a_step_that_is_not_documented_is_objected_to_once() {
+        let mut checkers = Checkers::new(&Plan::from_seed(1));
+        let match_id = "R1M1".parse().unwrap();
+        let moved = |from, to| Seen::Moved { match_id, from, to };
+        checkers.seen(&moved(State::Pending, State::Inviting));
+        assert_eq!(checkers.violation, None);
+        checkers.seen(&moved(State::Pending, State::Completed));
+        checkers.seen(&Seen::Diverged("a match"));
+        let violation = checkers.violation.expect("an objection");
+        assert_eq!(violation.rule, Rule::Transitions);
+        assert_eq!(violation.detail, "R1M1 went from PENDING to COMPLETED");
+    }
+}

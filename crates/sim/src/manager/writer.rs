@@ -243,7 +243,10 @@ impl Writer {
         }
         let extra = std::mem::take(&mut self.extra);
         if !(events.is_empty() && extra.is_empty()) {
-            let table = self.published.table();
+            let mut table = self.published.table();
+            if stage.is_sabotaged(Sabotage::MisrankTable) && table.len() > 1 {
+                table.swap(0, 1);
+            }
             let events = events.iter().cloned().chain(extra).collect();
             stage.seen.push(Seen::Published { events, table });
         }

@@ -35,6 +35,7 @@ const fn expected(sabotage: Sabotage) -> &'static [Rule] {
         Sabotage::BelieveAnybody | Sabotage::ChargeOwnDelay | Sabotage::ForfeitByBreaker => {
             &[Rule::Fair]
         }
+        Sabotage::MisrankTable => &[Rule::Table],
         Sabotage::TellEarly | Sabotage::LeakChoice => &[Rule::Silence],
         Sabotage::SwapProofs | Sabotage::WrongReferee => &[Rule::Secrets],
     }
