@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::anyhow;
 use indicatif::{ProgressBar, ProgressStyle};
 use league_agent::ambient::Mark;
-use league_sim::{Outcome, Tally, replay_command, run_with, sweep};
+use league_sim::{Outcome, Sabotage, Tally, replay_command, run_with, sweep};
 use serde_json::json;
 
 use crate::args::SimArgs;
@@ -26,6 +26,15 @@ struct Sweep {
     tally: Tally,
     hash: Option<u64>,
     wall: Duration,
+    sabotage: Option<Sabotage>,
+}
+
+impl Sweep {
+    /// How a seed of this sweep is played again, its bug included.
+    fn replay(&self, seed: u64) -> String {
+        let bug = self.sabotage.map(|bug| format!(" --sabotage {}", bug.name()));
+        format!("{}{}", replay_command(seed), bug.unwrap_or_default())
+    }
 }
 
 pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
@@ -40,7 +49,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     }
     let Some(first) = sweep.failed.first() else { return Ok(()) };
     let error = anyhow!("{} of {} seeds failed", sweep.failed.len(), sweep.played);
-    let hint = Hint(format!("`{}` shows what happened", replay_command(first.seed)));
+    let hint = Hint(format!("`{}` shows what happened", sweep.replay(first.seed)));
     Err(Failure::Failed(error.context(hint)))
 }
 
@@ -56,7 +65,8 @@ fn one(args: &SimArgs, seed: u64) -> Sweep {
     }
     let (tally, hash) = (outcome.tally, Some(outcome.hash));
     let failed = Vec::from_iter(outcome.violation.is_some().then_some(outcome));
-    Sweep { seeds: seed..seed.saturating_add(1), played: 1, failed, tally, hash, wall }
+    let (seeds, sabotage) = (seed..seed.saturating_add(1), args.sabotage);
+    Sweep { seeds, played: 1, failed, tally, hash, wall, sabotage }
 }
 
 fn many(args: &SimArgs, seeds: Range<u64>) -> Sweep {
@@ -77,7 +87,8 @@ fn many(args: &SimArgs, seeds: Range<u64>) -> Sweep {
     });
     bar.finish_and_clear();
     failed.sort_by_key(|outcome| outcome.seed);
-    Sweep { seeds, played, failed, tally, hash: None, wall: started.elapsed() }
+    let (wall, sabotage) = (started.elapsed(), args.sabotage);
+    Sweep { seeds, played, failed, tally, hash: None, wall, sabotage }
 }
 
 fn progress_bar(seeds: u64) -> ProgressBar {
@@ -95,7 +106,7 @@ fn as_text(sweep: &Sweep) -> String {
     for outcome in sweep.failed.iter().take(LISTED_MAX) {
         if let Some(violation) = &outcome.violation {
             out.push_str(&format!("  seed {}: {violation}\n", outcome.seed));
-            out.push_str(&format!("    {}\n", replay_command(outcome.seed)));
+            out.push_str(&format!("    {}\n", sweep.replay(outcome.seed)));
         }
     }
     if sweep.failed.len() > LISTED_MAX {
@@ -132,7 +143,7 @@ fn as_json(sweep: &Sweep) -> serde_json::Value {
             "rule": violation.rule.name(),
             "at_ms": violation.at,
             "detail": violation.detail,
-            "replay": replay_command(outcome.seed),
+            "replay": sweep.replay(outcome.seed),
         }))
     });
     let tally = &sweep.tally;

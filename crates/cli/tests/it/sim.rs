@@ -49,7 +49,7 @@ fn seeds_that_fail_are_listed_with_their_replay() {
     let document: Value = serde_json::from_str(&run.stdout).expect("one document");
     let first = &document["failed"][0];
     assert_eq!(first["rule"], "secrets");
-    let replay = format!("league sim --seed {} --trace", first["seed"]);
+    let replay = format!("league sim --seed {} --trace --sabotage swap-proofs", first["seed"]);
     assert_eq!(first["replay"], replay.as_str());
     assert!(run.stderr.contains(&replay), "{}", run.stderr);
     let listed = Place::new().run("sim --seeds 0..4 --sabotage swap-proofs");
