@@ -171,7 +171,7 @@ fn shown(name: &str) -> String {
 }
 
 /// A rate that survives a clock that did not move.
-fn per_second(count: u64, seconds: f64) -> f64 {
+pub(crate) fn per_second(count: u64, seconds: f64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
     let count = count as f64;
     count / seconds.max(1e-9)

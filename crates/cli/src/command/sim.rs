@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use indicatif::{ProgressBar, ProgressStyle};
 use league_agent::ambient::Mark;
 use league_sim::{Outcome, Sabotage, Tally, replay_command, run_with, sweep};
@@ -14,6 +14,9 @@ use serde_json::json;
 use crate::args::SimArgs;
 use crate::output;
 use crate::report::{Failure, Hint};
+use crate::summary;
+
+const UNWRITTEN: &str = "cannot write to stdout";
 
 /// Failed seeds that are listed; more of them tell nothing new.
 const LISTED_MAX: usize = 20;
@@ -39,21 +42,18 @@ impl Sweep {
 
 pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     let sweep = match args.seed {
-        Some(seed) => one(args, seed),
+        Some(seed) => one(args, seed)?,
         None => many(args, args.seeds.clone().unwrap_or_default()),
     };
-    if args.json {
-        output::print(&format!("{}\n", as_json(&sweep)));
-    } else {
-        output::print(&as_text(&sweep));
-    }
+    let text = if args.json { format!("{}\n", as_json(&sweep)) } else { as_text(&sweep) };
+    output::print(&text).context(UNWRITTEN)?;
     let Some(first) = sweep.failed.first() else { return Ok(()) };
     let error = anyhow!("{} of {} seeds failed", sweep.failed.len(), sweep.played);
     let hint = Hint(format!("`{}` shows what happened", sweep.replay(first.seed)));
     Err(Failure::Failed(error.context(hint)))
 }
 
-fn one(args: &SimArgs, seed: u64) -> Sweep {
+fn one(args: &SimArgs, seed: u64) -> anyhow::Result<Sweep> {
     let started = Mark::set();
     let outcome = run_with(seed, args.sabotage, args.trace);
     let wall = started.elapsed();
@@ -61,12 +61,13 @@ fn one(args: &SimArgs, seed: u64) -> Sweep {
     if args.json {
         lines.for_each(|line| output::say(line));
     } else {
-        lines.for_each(|line| output::print(&format!("{line}\n")));
+        let text: String = lines.map(|line| format!("{line}\n")).collect();
+        output::print(&text).context(UNWRITTEN)?;
     }
     let (tally, hash) = (outcome.tally, Some(outcome.hash));
     let failed = Vec::from_iter(outcome.violation.is_some().then_some(outcome));
     let (seeds, sabotage) = (seed..seed.saturating_add(1), args.sabotage);
-    Sweep { seeds, played: 1, failed, tally, hash, wall, sabotage }
+    Ok(Sweep { seeds, played: 1, failed, tally, hash, wall, sabotage })
 }
 
 fn many(args: &SimArgs, seeds: Range<u64>) -> Sweep {
@@ -129,8 +130,8 @@ fn as_text(sweep: &Sweep) -> String {
         "  {} of {} seeds passed in {seconds:.2} s ({:.0} seeds and {:.0} steps a second)\n",
         sweep.played - sweep.failed.len() as u64,
         sweep.played,
-        output::per_second(sweep.played, seconds),
-        output::per_second(sweep.tally.steps, seconds),
+        summary::per_second(sweep.played, seconds),
+        summary::per_second(sweep.tally.steps, seconds),
     ));
     out
 }
@@ -167,7 +168,7 @@ fn as_json(sweep: &Sweep) -> serde_json::Value {
         "replays": tally.replays,
         "forgeries": tally.forgeries,
         "wall_s": wall_s,
-        "seeds_per_s": output::per_second(sweep.played, wall_s),
-        "steps_per_s": output::per_second(tally.steps, wall_s),
+        "seeds_per_s": summary::per_second(sweep.played, wall_s),
+        "steps_per_s": summary::per_second(tally.steps, wall_s),
     })
 }
