@@ -59,7 +59,8 @@ pub(crate) struct PlayArgs {
     /// them
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Strategies that the players take in turn: random, even, odd, alternating
+    /// Strategies that the players take in turn: random, even, odd, alternating, frequency,
+    /// pattern
     #[arg(long, value_delimiter = ',', value_name = "A,B,…")]
     #[arg(default_value = "random,even,odd,alternating")]
     pub(crate) strategies: Vec<String>,
