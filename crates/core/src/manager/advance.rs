@@ -54,7 +54,8 @@ impl League {
         let starts_at = now + policy.announcement_lead();
         // Room for the longest match in every wave, and for one of them to be played again.
         let longest = policy.longest_match(self.articles.game.steps_max());
-        let deadline = starts_at + longest.saturating_mul(waves.saturating_add(1)) + policy.lease();
+        let room = longest.saturating_mul(waves.saturating_add(1));
+        let deadline = starts_at + room + policy.lease();
         Fact::RoundOpened { round, starts_at, deadline, matches, byes: paired.byes }
     }
 }

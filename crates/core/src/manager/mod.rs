@@ -270,7 +270,8 @@ impl League {
         if self.referee(id).is_some_and(|referee| referee.operated) {
             return policy.lease();
         }
-        policy.longest_match(self.articles.game.steps_max()) + policy.lease_foreign_margin()
+        let longest = policy.longest_match(self.articles.game.steps_max());
+        longest.saturating_add(policy.lease_foreign_margin())
     }
 
     /// The points and records so far.

@@ -99,6 +99,16 @@ impl Backoff {
             }
         }
     }
+
+    /// The first `waits` waits together.
+    fn sum_of_first(self, waits: u32) -> Duration {
+        // From here on a wait no longer grows, so that the rest is a product.
+        const STEADY: u32 = 33;
+        let growing = (1..=waits.min(STEADY)).map(|failures| self.after(failures));
+        let growing = growing.fold(Duration::ZERO, Duration::saturating_add);
+        let steady = self.after(STEADY).saturating_mul(waits.saturating_sub(STEADY));
+        growing.saturating_add(steady)
+    }
 }
 
 /// One rule for telling apart players with equal points.
@@ -121,9 +131,9 @@ trait Rule: Sized {
     const EXPECTED: &'static str;
     fn parse(text: &str) -> Option<Self>;
     fn print(&self) -> String;
-    /// Multiplies spans of time; everything else stays.
-    fn scaled(self, _factor: f64) -> Self {
-        self
+    /// Multiplies spans of time; everything else stays. Nothing if a span becomes too long.
+    fn scaled(self, _factor: f64) -> Option<Self> {
+        Some(self)
     }
 }
 
@@ -166,14 +176,21 @@ macro_rules! rules {
                 vec![$((stringify!($key), self.$key.print()),)*]
             }
 
-            fn times_multiplied(self, factor: f64) -> Self {
-                Self { rule_set: self.rule_set, $($key: self.$key.scaled(factor),)* }
+            fn times_multiplied(self, factor: f64) -> Option<Self> {
+                Some(Self { rule_set: self.rule_set, $($key: self.$key.scaled(factor)?,)* })
             }
 
             $($(#[$doc])* pub fn $key(&self) -> $type { self.$key.clone() })*
         }
     };
 }
+
+/// The longest span of time a rule can have.
+const SPAN_MAX: Duration = secs(365 * 24 * 3_600);
+/// A shorter lease would end before a sign of life can arrive.
+const LEASE_MIN: Duration = Duration::from_millis(10);
+/// What scaling may add to three renewals by rounding.
+const LEASE_ROUNDING: Duration = Duration::from_micros(1);
 
 const fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
@@ -294,18 +311,20 @@ impl Policy {
     /// # Errors
     /// If the factor is not a positive number, or makes a time limit vanish.
     pub fn time_scaled(self, factor: f64) -> Result<Self, BadRule> {
+        let bad = |expected| BadRule::new("time_scale", expected, &factor.to_string());
         if !(factor.is_finite() && factor > 0.0) {
-            return Err(BadRule::new("time_scale", "a number above 0", &factor.to_string()));
+            return Err(bad("a number above 0"));
         }
-        self.times_multiplied(factor).checked()
+        let scaled = self.times_multiplied(factor);
+        scaled.ok_or_else(|| bad("a factor that leaves every time within a year"))?.checked()
     }
 
     /// The longest time one match with `steps` moves can take, from its first invitation.
     pub fn longest_match(&self, steps: u32) -> Duration {
         let attempts = self.choice_attempts;
-        let waits: Duration = (1..attempts).map(|n| self.choice_backoff.after(n)).sum();
-        let step = self.choice_timeout.saturating_mul(attempts) + waits;
-        self.invitation_timeout + step.saturating_mul(steps)
+        let waits = self.choice_backoff.sum_of_first(attempts.saturating_sub(1));
+        let step = self.choice_timeout.saturating_mul(attempts).saturating_add(waits);
+        self.invitation_timeout.saturating_add(step.saturating_mul(steps))
     }
 
     fn checked(self) -> Result<Self, BadRule> {
@@ -328,8 +347,12 @@ impl Policy {
             let expected = "at most the points of a lost game";
             return Err(BadRule::new("points_technical_loss", expected, &got));
         }
-        if self.lease_renewal >= self.lease {
-            let expected = format!("less than lease = {}", self.lease.print());
+        if self.lease < LEASE_MIN {
+            let expected = format!("at least {}", LEASE_MIN.print());
+            return Err(BadRule::new("lease", expected, &self.lease.print()));
+        }
+        if self.lease_renewal.saturating_mul(3) > self.lease + LEASE_ROUNDING {
+            let expected = format!("at most a third of lease = {}", self.lease.print());
             return Err(BadRule::new("lease_renewal", expected, &self.lease_renewal.print()));
         }
         Ok(self)
@@ -400,7 +423,7 @@ impl Rule for Duration {
         };
         let seconds = number.parse::<f64>().ok()? * unit_seconds;
         let span = Self::try_from_secs_f64(seconds).ok()?;
-        (span <= secs(365 * 24 * 3_600)).then_some(span)
+        (span <= SPAN_MAX).then_some(span)
     }
 
     fn print(&self) -> String {
@@ -412,8 +435,9 @@ impl Rule for Duration {
         }
     }
 
-    fn scaled(self, factor: f64) -> Self {
-        Self::try_from_secs_f64(self.as_secs_f64() * factor).unwrap_or(Self::MAX)
+    fn scaled(self, factor: f64) -> Option<Self> {
+        let span = Self::try_from_secs_f64(self.as_secs_f64() * factor).ok()?;
+        (span <= SPAN_MAX).then_some(span)
     }
 }
 
@@ -437,10 +461,10 @@ impl Rule for Backoff {
         }
     }
 
-    fn scaled(self, factor: f64) -> Self {
+    fn scaled(self, factor: f64) -> Option<Self> {
         match self {
-            Self::Fixed(wait) => Self::Fixed(wait.scaled(factor)),
-            Self::Exponential(first) => Self::Exponential(first.scaled(factor)),
+            Self::Fixed(wait) => wait.scaled(factor).map(Self::Fixed),
+            Self::Exponential(first) => first.scaled(factor).map(Self::Exponential),
         }
     }
 }
@@ -495,92 +519,4 @@ impl Rule for TieBreakers {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_two_rule_sets_differ_where_the_documents_do() {
-        let (v21, v20) = (built(RuleSet::V21, &[]), built(RuleSet::V20, &[]));
-        assert_eq!(v21.invitation_silence(), InvitationSilence::Forfeit);
-        assert_eq!(v20.invitation_silence(), InvitationSilence::Cancel);
-        assert_eq!((v21.choice_attempts(), v20.choice_attempts()), (3, 4));
-        assert_eq!(v21.announcement_lead(), secs(60));
-        assert_eq!(v20.announcement_lead(), secs(0));
-        assert_eq!((v21.invalid_choices_max(), v20.invalid_choices_max()), (3, 1));
-    }
-
-    // req: ERR-3
-    #[test]
-    fn waits_between_attempts_are_fixed_or_doubled() {
-        let waits = |policy: Policy| [1, 2, 3].map(|n| policy.choice_backoff().after(n).as_secs());
-        assert_eq!(waits(built(RuleSet::V21, &[])), [2, 2, 2]);
-        assert_eq!(waits(built(RuleSet::V20, &[])), [1, 2, 4]);
-    }
-
-    // req: ERR-5
-    #[test]
-    fn the_documents_timeouts_are_defaults_and_can_be_set() {
-        let policy = built(RuleSet::V20, &[]);
-        let defaults = [
-            policy.register_timeout(),
-            policy.invitation_timeout(),
-            policy.choice_timeout(),
-            policy.game_over_timeout(),
-            policy.report_timeout(),
-            policy.default_timeout(),
-            policy.http_timeout(),
-        ];
-        assert_eq!(defaults.map(|span| span.as_secs()), [10, 5, 30, 5, 10, 10, 5]);
-        let policy = built(RuleSet::V20, &[("choice_timeout", "1500ms")]);
-        assert_eq!(policy.choice_timeout(), Duration::from_millis(1_500));
-    }
-
-    #[test]
-    fn every_rule_can_be_written_and_set_again() {
-        for rule_set in RuleSet::ALL {
-            let policy = built(rule_set, &[("breaker_open", "12.5ms")]);
-            let written = policy.written();
-            let pairs: Vec<_> = written.iter().map(|(k, v)| (*k, v.as_str())).collect();
-            let other = if rule_set == RuleSet::V21 { RuleSet::V20 } else { RuleSet::V21 };
-            let again = Policy::build(other, pairs).unwrap();
-            assert_eq!(again.written(), written);
-        }
-    }
-
-    #[test]
-    fn nonsense_is_refused_with_what_was_expected() {
-        for (key, value, expected) in [
-            ("choice_timeout", "soon", "a time such as 500ms"),
-            ("choice_timeout", "0s", "a time above 0"),
-            ("choice_timeout", "-3s", "a time such as"),
-            ("points_win", "0", "win ≥ draw"),
-            ("points_technical_loss", "1", "at most the points of a lost game"),
-            ("lease_renewal", "15s", "less than lease = 15s"),
-            ("tie_breakers", "luck", "head_to_head"),
-            ("colour", "blue", "one of token_form"),
-        ] {
-            let refusal = Policy::build(RuleSet::V21, [(key, value)]).unwrap_err().to_string();
-            assert!(refusal.contains(expected), "{refusal}");
-        }
-    }
-
-    #[test]
-    fn scaling_time_leaves_counts_alone() {
-        let policy = built(RuleSet::V21, &[]).time_scaled(0.02).unwrap();
-        assert_eq!(policy.choice_timeout(), Duration::from_millis(600));
-        assert_eq!(policy.choice_backoff(), Backoff::Fixed(Duration::from_millis(40)));
-        assert_eq!(policy.choice_attempts(), 3);
-        assert!(built(RuleSet::V21, &[]).time_scaled(0.0).is_err());
-        assert!(built(RuleSet::V21, &[]).time_scaled(f64::NAN).is_err());
-    }
-
-    #[test]
-    fn the_longest_match_counts_every_attempt_and_wait() {
-        assert_eq!(built(RuleSet::V21, &[]).longest_match(1), secs(5 + 3 * 30 + 2 * 2));
-        assert_eq!(built(RuleSet::V20, &[]).longest_match(1), secs(5 + 4 * 30 + 1 + 2 + 4));
-    }
-
-    fn built(rule_set: RuleSet, overrides: &[(&str, &str)]) -> Policy {
-        Policy::build(rule_set, overrides.iter().copied()).unwrap()
-    }
-}
+mod tests;
