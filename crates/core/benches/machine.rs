@@ -5,7 +5,8 @@ use league_core::dice::SeededDice;
 use league_core::game::{EvenOdd, Move, Turn};
 use league_core::id::{AgentId, MatchId};
 use league_core::manager::{
-    Charter, Command, Evidence, League, Play, Profile, ProtocolVersion, Report, Scales, StartRule,
+    Application, Charter, Command, Evidence, League, Play, Profile, ProtocolVersion, Report,
+    Scales, StartRule,
 };
 use league_core::policy::RuleSet;
 use league_core::proof::{Keys, Secret};
@@ -69,12 +70,13 @@ fn started_league(keys: &Keys, dice: &mut SeededDice) -> League {
     for number in 1..=PLAYERS {
         let conversation = "c".parse().expect("a conversation");
         let (profile, host) = (profile(number), "127.0.0.1".into());
-        ask(Command::RegisterPlayer { profile, host, conversation });
+        let application = Box::new(Application::new(profile, host, conversation));
+        ask(Command::RegisterPlayer(application));
     }
     let conversation = "c".parse().expect("a conversation");
     let (profile, host, capacity) = (profile(0), "127.0.0.1".into(), PLAYERS);
-    let operated = true;
-    ask(Command::RegisterReferee { profile, host, conversation, capacity, operated });
+    let application = Box::new(Application::new(profile, host, conversation));
+    ask(Command::RegisterReferee { application, capacity, operated: true });
     ask(Command::Start);
     league
 }
@@ -97,6 +99,7 @@ fn drawn_result(league: &League, keys: &Keys, match_id: MatchId) -> Report {
         rematch: 0,
         tokens: Seats::new(&tokens.a, &tokens.b),
         seed_was_given: false,
+        operated: true,
     };
     let moves = Seats::new(Move::word("even"), Move::word("even"));
     let play = Play {
@@ -116,6 +119,7 @@ fn drawn_result(league: &League, keys: &Keys, match_id: MatchId) -> Report {
         play,
         reason: "both chose the same".into(),
         transcript: None,
+        conduct: Seats::default(),
     }
 }
 

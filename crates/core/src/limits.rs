@@ -23,6 +23,10 @@ pub const REASON_BYTES_MAX: usize = 512;
 pub const LIES_NOTED_MAX: u32 = 32;
 /// Times a match may be annulled for our own failures before the administrator decides.
 pub const ANNULMENTS_MAX: u32 = 3;
+/// Times a match may be given away without a result before the administrator decides.
+pub const ATTEMPTS_MAX: u32 = 10;
+/// Most offences of one kind that one match can add to a player's account.
+pub const OFFENCES_PER_MATCH_MAX: u32 = 64;
 
 const _: () = assert!(NAME_BYTES_MAX <= TEXT_BYTES_MAX);
 const _: () = assert!(NONCE_BYTES_MAX <= MOVE_BYTES_MAX);

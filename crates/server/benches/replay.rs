@@ -9,8 +9,8 @@ use league_core::draw::Draw;
 use league_core::game::{EvenOdd, Move, Outcome, Turn, replay};
 use league_core::id::{AgentId, LeagueId, MatchId};
 use league_core::manager::{
-    Charter, Command, Evidence, League, OpenMatch, Play, Profile, ProtocolVersion, Report, Scales,
-    StartRule,
+    Application, Charter, Command, Evidence, League, OpenMatch, Play, Profile, ProtocolVersion,
+    Report, Scales, StartRule,
 };
 use league_core::policy::RuleSet;
 use league_core::proof::{Keys, Secret, SentChoice, Token, choice_proof};
@@ -74,16 +74,14 @@ async fn fill(books: &mut Books, dice: &mut SeededDice) {
     let conversation = || "reg0123456789abcdef".parse().expect("a conversation");
     let host = || "127.0.0.1".into();
     let referee = Command::RegisterReferee {
-        profile: profile(0),
-        host: host(),
-        conversation: conversation(),
+        application: Box::new(Application::new(profile(0), host(), conversation())),
         capacity: 1_000,
         operated: true,
     };
     books.enter(NOW, referee, None, dice).expect("a referee may join");
     for number in 1..=PLAYERS {
-        let (profile, host, conversation) = (profile(number), host(), conversation());
-        let player = Command::RegisterPlayer { profile, host, conversation };
+        let application = Application::new(profile(number), host(), conversation());
+        let player = Command::RegisterPlayer(Box::new(application));
         books.enter(NOW, player, None, dice).expect("a player may join");
     }
     books.commit().await.expect("a journal that can be written");
@@ -144,7 +142,9 @@ fn report_of(league: &League, keys: &Keys, id: MatchId, dice: &mut SeededDice) -
     let (match_id, attempt, rematch) = (id, 1, 0);
     let league = league.id();
     let (game, seed_was_given) = (&EvenOdd, true);
-    let scales = Scales { keys, game, league, match_id, attempt, rematch, tokens, seed_was_given };
+    let operated = true;
+    let scales =
+        Scales { keys, game, league, match_id, attempt, rematch, tokens, seed_was_given, operated };
     Report {
         referee: open.referee,
         match_id,
@@ -158,6 +158,7 @@ fn report_of(league: &League, keys: &Keys, id: MatchId, dice: &mut SeededDice) -
         play,
         reason: format!("P01 chose even, number was {number} (even)").into(),
         transcript: None,
+        conduct: Seats::default(),
     }
 }
 

@@ -4,14 +4,17 @@ use std::collections::VecDeque;
 
 use super::digest::digest;
 use super::{
-    Event, Fact, Filed, HISTORY_MAX, League, OpenMatch, OpenRound, PastMatch, Phase, Player,
-    Recorded, Referee,
+    Event, Fact, Filed, HISTORY_MAX, League, OpenMatch, OpenRound, Order, PastMatch, Phase,
+    Recorded, Stuck,
 };
 use crate::game::{Move, Turn};
-use crate::id::{AgentId, MatchId, RoundId};
+use crate::id::{AgentId, MatchId, RefereeId, RoundId};
+use crate::roster::{StateKind, Trigger};
 use crate::schedule::RoundResults;
 use crate::seat::{Seat, Seats};
 use crate::standings::Standings;
+use crate::time::Timestamp;
+use crate::verdict::Verdict;
 
 impl League {
     /// Writes what happened.
@@ -20,58 +23,27 @@ impl League {
     /// If the event was not decided by a league that stood where this one stands: a journal that
     /// says so is not this league's journal.
     pub fn apply(&mut self, event: &Event) {
+        let at = event.at;
         match &event.fact {
             Fact::LeagueCreated(charter) => {
                 assert_eq!(**charter, self.charter, "a league is created once");
             }
-            Fact::PlayerRegistered { player, profile, nonce, conversation } => {
-                assert_eq!(player.index(), self.players.len(), "players are numbered in order");
-                self.endpoints.insert(profile.endpoint.clone(), AgentId::Player(*player));
-                let (profile, conversation) = (profile.clone(), conversation.clone());
-                self.players.push(Player {
-                    id: *player,
-                    profile,
-                    nonce: *nonce,
-                    conversation,
-                    registered_at: event.at,
-                    history: VecDeque::new(),
-                });
-            }
-            Fact::RefereeRegistered {
-                referee,
-                profile,
-                nonce,
-                conversation,
-                capacity,
-                operated,
-            } => {
-                assert_eq!(referee.index(), self.referees.len(), "referees are numbered in order");
-                self.endpoints.insert(profile.endpoint.clone(), AgentId::Referee(*referee));
-                let (profile, conversation) = (profile.clone(), conversation.clone());
-                self.referees.push(Referee {
-                    id: *referee,
-                    profile,
-                    nonce: *nonce,
-                    conversation,
-                    registered_at: event.at,
-                    capacity: *capacity,
-                    operated: *operated,
-                    vanished: false,
-                    given: 0,
-                });
-            }
+            Fact::PlayerRegistered { .. }
+            | Fact::RefereeRegistered { .. }
+            | Fact::PlayerReturned { .. }
+            | Fact::RefereeReturned { .. } => self.admit(event),
             Fact::LeagueStarted => {
-                let players: Vec<_> = self.players.iter().map(|player| player.id).collect();
+                let players: Vec<_> = self.field().collect();
                 self.standings = Standings::new(&players);
                 self.phase = Phase::BetweenRounds { next: RoundId::FIRST };
+                self.all_meet(at, Trigger::StartLeague);
             }
             Fact::RoundOpened { .. } => self.open_round_of(event),
             Fact::MatchReassigned { match_id, attempt, referee, annulled, .. } => {
-                self.referees[referee.index()].given += 1;
+                let before = self.hand_over(*match_id, *attempt, *referee);
                 let open = self.match_mut(match_id.index());
-                open.attempt = *attempt;
-                let before = std::mem::replace(&mut open.referee, *referee);
                 open.annulments += u32::from(*annulled);
+                open.reassignments += 1;
                 self.referees[before.index()].vanished |= !annulled;
             }
             Fact::ResultRecorded(recorded) => self.record(recorded),
@@ -80,7 +52,72 @@ impl League {
                 self.match_mut(match_id.index()).lies += 1;
             }
             Fact::RoundClosed { round } => self.close_round(*round),
-            Fact::LeagueCompleted => self.phase = Phase::Completed { at: event.at },
+            Fact::LeagueCompleted => {
+                self.phase = Phase::Completed { at };
+                self.all_meet(at, Trigger::EndLeague);
+                self.agenda = super::Agenda::default();
+            }
+            Fact::ConductNoted { match_id, conduct } => {
+                let pairing = self.match_mut(match_id.index()).pairing;
+                for (seat, conduct) in conduct.iter() {
+                    for trigger in conduct.triggers() {
+                        self.note(at, AgentId::Player(pairing.player(seat)), trigger);
+                    }
+                }
+            }
+            Fact::AgentChanged { agent, transition } => self.change(at, *agent, *transition),
+            Fact::Walkover { match_id, verdict, .. } => self.file_unplayed(*match_id, *verdict),
+            Fact::MatchCancelled { match_id, replaced, .. } => {
+                if replaced.is_some() {
+                    self.unfile(*match_id);
+                }
+                self.file_unplayed(*match_id, Verdict::Cancelled);
+            }
+            Fact::MatchStuck { match_id, cause, .. } => {
+                let round = self.round_mut();
+                round.matches[match_id.index()].stuck = Some(Stuck { since: at, cause: *cause });
+                let patience = self.articles.policy.recovery_window();
+                let until = self.round_mut().deadline.max(at) + patience;
+                self.agenda.orphaned.remove(match_id);
+                self.agenda.stuck.insert(*match_id, until);
+            }
+            Fact::RematchOrdered { .. } => self.order_rematch(&event.fact),
+            Fact::AdmissionSet(admission) => self.admission = (**admission).clone(),
+            Fact::CodeRedeemed { player, code } => {
+                self.redeemed.insert(*code, *player);
+            }
+            Fact::Administered { order, .. } => self.obey(at, *order),
+        }
+    }
+
+    /// Something that happens to every agent at once.
+    fn all_meet(&mut self, at: Timestamp, trigger: Trigger) {
+        let policy = &self.articles.policy;
+        let players = self.players.iter_mut().map(|player| &mut player.lifecycle);
+        let referees = self.referees.iter_mut().map(|referee| &mut referee.lifecycle);
+        for lifecycle in players.chain(referees) {
+            let event = lifecycle.decide(at, trigger, policy);
+            lifecycle.apply(&event.expect("every league starts and ends for everybody"), policy);
+        }
+    }
+
+    fn obey(&mut self, at: Timestamp, order: Order) {
+        match order {
+            Order::Ban(agent) => self.note(at, agent, Trigger::Ban),
+            Order::Reinstate(agent) => self.note(at, agent, Trigger::Reinstate),
+            Order::Approve(referee) => self.referees[referee.index()].approved = true,
+            Order::Pause => self.paused = true,
+            Order::Resume => {
+                self.paused = false;
+                let until = at + self.articles.policy.recovery_window();
+                for waits_until in self.agenda.stuck.values_mut() {
+                    *waits_until = until.max(*waits_until);
+                }
+            }
+            Order::CloseRegistration => self.registration_closed = true,
+            Order::Archive => self.archived = true,
+            // What becomes of the match is an event of its own.
+            Order::Cancel(_) | Order::Rematch(_) => {}
         }
     }
 
@@ -88,8 +125,21 @@ impl League {
         let Fact::RoundOpened { round, starts_at, deadline, matches, byes } = &event.fact else {
             unreachable!("called for opened rounds")
         };
-        for scheduled in matches {
-            self.referees[scheduled.referee.index()].given += 1;
+        for referee in &mut self.referees {
+            referee.running = 0;
+        }
+        for (index, scheduled) in matches.iter().enumerate() {
+            let referee = &mut self.referees[scheduled.referee.index()];
+            referee.given += 1;
+            referee.running += 1;
+            let match_id = MatchId::from_index(*round, index);
+            for seat in Seat::BOTH {
+                let player = &mut self.players[scheduled.pairing.player(seat).index()];
+                player.current = Some(match_id);
+                if player.lifecycle.state().kind() == StateKind::Shutdown {
+                    self.agenda.deserted.insert(match_id);
+                }
+            }
         }
         self.phase = Phase::Playing(OpenRound {
             id: *round,
@@ -118,9 +168,15 @@ impl League {
     pub fn record<Text, Conversation>(&mut self, recorded: &Recorded<Text, Conversation>) {
         let (turns, stranded) = (&recorded.turns, &recorded.stranded);
         let (moves, number) = last_moves(turns, stranded);
-        let (verdict, referee) = (recorded.verdict, recorded.referee);
+        let (verdict, referee) = (recorded.verdict, Some(recorded.referee));
         let digest = digest(verdict, turns, stranded);
         self.file(recorded.match_id, Filed { verdict, referee, digest }, moves, number);
+    }
+
+    /// Writes a result that nobody played for.
+    fn file_unplayed(&mut self, match_id: MatchId, verdict: Verdict) {
+        let filed = Filed { verdict, referee: None, digest: 0 };
+        self.file(match_id, filed, Seats::default(), None);
     }
 
     fn file(
@@ -134,9 +190,14 @@ impl League {
         let open = &mut round.matches[match_id.index()];
         assert!(open.filed.is_none(), "a match has one result");
         open.filed = Some(filed);
-        let pairing = open.pairing;
+        open.stuck = None;
+        let (pairing, referee) = (open.pairing, open.referee);
         round.unfinished -= 1;
-        self.referees[filed.referee.index()].vanished = false;
+        self.agenda.forget(match_id);
+        self.referees[referee.index()].running -= 1;
+        if let Some(referee) = filed.referee {
+            self.referees[referee.index()].vanished = false;
+        }
         let policy = &self.articles.policy;
         self.standings.record(match_id.round, pairing, filed.verdict, policy);
         let scores = filed.verdict.scores();
@@ -149,7 +210,71 @@ impl League {
                 number,
                 score: scores[seat],
             };
-            remember(&mut self.players[pairing.player(seat).index()].history, past);
+            let player = &mut self.players[pairing.player(seat).index()];
+            remember(&mut player.history, past);
+            if filed.referee.is_none() || filed.verdict == Verdict::Cancelled {
+                continue;
+            }
+            let lost = filed.verdict.lost_technically(seat);
+            let trigger = if lost { Trigger::LoseTechnically } else { Trigger::Answer };
+            // Neither of the two depends on when it happens.
+            player.lifecycle.note(Timestamp::default(), trigger, policy);
+            if lost && player.lifecycle.failures() >= policy.shutdown_failures() {
+                self.agenda.look_at(AgentId::Player(player.id));
+            }
+        }
+    }
+
+    /// Takes a result back.
+    fn unfile(&mut self, match_id: MatchId) {
+        let round = self.round_mut();
+        round.unfinished += 1;
+        let open = &mut round.matches[match_id.index()];
+        let filed = open.filed.take().expect("only a result can be taken back");
+        let (pairing, referee) = (open.pairing, open.referee);
+        self.referees[referee.index()].running += 1;
+        let policy = &self.articles.policy;
+        self.standings.retract(match_id.round, pairing, filed.verdict, policy);
+        for seat in Seat::BOTH {
+            let player = &mut self.players[pairing.player(seat).index()];
+            player.history.retain(|past| past.match_id != match_id);
+            if filed.referee.is_some() && filed.verdict.lost_technically(seat) {
+                player.lifecycle.acquit();
+            }
+        }
+    }
+
+    /// Gives a match to a referee under a new attempt, and says who had it before.
+    fn hand_over(&mut self, match_id: MatchId, attempt: u32, referee: RefereeId) -> RefereeId {
+        let open = self.match_mut(match_id.index());
+        open.attempt = attempt;
+        open.stuck = None;
+        let before = std::mem::replace(&mut open.referee, referee);
+        self.referees[before.index()].running -= 1;
+        let now = &mut self.referees[referee.index()];
+        now.given += 1;
+        now.running += 1;
+        self.agenda.orphaned.remove(&match_id);
+        self.agenda.stuck.remove(&match_id);
+        before
+    }
+
+    fn order_rematch(&mut self, fact: &Fact) {
+        let Fact::RematchOrdered { match_id, attempt, rematch, referee, replaced } = fact else {
+            unreachable!("called for rematches")
+        };
+        if replaced.is_some() {
+            self.unfile(*match_id);
+        }
+        self.hand_over(*match_id, *attempt, *referee);
+        let open = self.match_mut(match_id.index());
+        open.rematch = *rematch;
+        (open.annulments, open.reassignments, open.lies) = (0, 0, 0);
+        let pairing = open.pairing;
+        let gone =
+            |seat| self.stands(AgentId::Player(pairing.player(seat)), &[StateKind::Shutdown]);
+        if Seat::BOTH.into_iter().any(gone) {
+            self.agenda.deserted.insert(*match_id);
         }
     }
 

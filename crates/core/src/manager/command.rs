@@ -2,30 +2,20 @@
 
 use std::sync::Arc;
 
-use super::charter::Profile;
+use super::admission::{Admission, Application};
+use super::order::Order;
 use super::report::Report;
-use crate::id::{ConversationId, MatchId, RefereeId};
+use crate::id::{AgentId, MatchId, RefereeId};
 
 /// Something somebody asks of a league.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// A player wants to join.
-    RegisterPlayer {
-        /// What it says of itself.
-        profile: Profile,
-        /// Where it called from; its address is derived from it if the profile has none.
-        host: Arc<str>,
-        /// The conversation it asked in.
-        conversation: ConversationId,
-    },
+    RegisterPlayer(Box<Application>),
     /// A referee wants to officiate.
     RegisterReferee {
-        /// What it says of itself.
-        profile: Profile,
-        /// Where it called from; its address is derived from it if the profile has none.
-        host: Arc<str>,
-        /// The conversation it asked in.
-        conversation: ConversationId,
+        /// Who it is.
+        application: Box<Application>,
         /// How many matches it runs at once.
         capacity: u32,
         /// Whether it has shown that it is the operator's own.
@@ -46,6 +36,37 @@ pub enum Command {
     },
     /// Time has passed.
     Wake,
+    /// A suspended agent answered a health check.
+    ProbeAnswered {
+        /// Who.
+        agent: AgentId,
+    },
+    /// The administrator says who may join.
+    SetAdmission(Box<Admission>),
+    /// The administrator gives an order.
+    Administer {
+        /// Which order.
+        order: Order,
+        /// Why.
+        reason: Arc<str>,
+    },
+}
+
+impl Command {
+    pub(super) const fn applicant_host(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::RegisterPlayer(application) | Self::RegisterReferee { application, .. } => {
+                Some(&application.host)
+            }
+            Self::Start
+            | Self::RecordResult(_)
+            | Self::VoidAttempt { .. }
+            | Self::Wake
+            | Self::ProbeAnswered { .. }
+            | Self::SetAdmission(_)
+            | Self::Administer { .. } => None,
+        }
+    }
 }
 
 /// Why an attempt came to nothing.
@@ -65,6 +86,11 @@ pub enum VoidCause {
         /// What failed.
         reason: Arc<str>,
     },
+    /// The referee could not be given the match, or refused it.
+    NotTaken {
+        /// Why not.
+        reason: Arc<str>,
+    },
 }
 
 /// What a league answers once the events are in the books.
@@ -73,7 +99,7 @@ pub enum Reply {
     /// Welcome; this is who you are, and the random part of your token.
     Registered {
         /// The new identifier.
-        agent: crate::id::AgentId,
+        agent: AgentId,
         /// What the token is made from.
         nonce: [u8; 32],
     },

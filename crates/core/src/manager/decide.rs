@@ -1,28 +1,22 @@
 //! What a command leads to. Reads, never writes.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::digest::digest;
 use super::{
-    Command, Decision, Fact, Filed, League, Lie, OpenMatch, Phase, Profile, Recorded, Referee,
-    Refusal, Reply, Report, VoidCause,
+    Admission, ChoiceEvidence, Command, Decision, Fact, Filed, League, Lie, OpenMatch, Phase,
+    Recorded, Referee, RefereeAdmission, Refusal, Reply, Report, StuckCause, VoidCause,
 };
 use crate::dice::Dice;
 use crate::game::{self, Outcome};
-use crate::id::{AgentId, ConversationId, MatchId, PlayerId, RefereeId};
-use crate::limits::{ANNULMENTS_MAX, LIES_NOTED_MAX, REFEREE_MATCHES_MAX, REFEREES_MAX};
+use crate::id::{AgentId, MatchId, RefereeId};
+use crate::limits::{ANNULMENTS_MAX, ATTEMPTS_MAX, LIES_NOTED_MAX};
 use crate::policy::InvitationSilence;
+use crate::roster::Trigger;
 use crate::schedule::officials::{self, Load, Official};
-use crate::seat::Seat;
+use crate::seat::{Seat, Seats};
 use crate::time::Timestamp;
 use crate::verdict::Verdict;
-
-/// Ports of players and referees that name none: this and their number.
-const PLAYER_PORT_BASE: u32 = 8_100;
-const REFEREE_PORT_BASE: u32 = 8_000;
-/// How long the same registration gets the same answer.
-const SAME_ANSWER: Duration = Duration::from_secs(120);
 
 impl League {
     /// What a command leads to.
@@ -36,114 +30,50 @@ impl League {
         dice: &mut impl Dice,
     ) -> Result<Decision, Refusal> {
         match command {
-            Command::RegisterPlayer { profile, host, conversation } => {
-                self.decide_player(now, profile, (host, conversation), dice)
-            }
-            Command::RegisterReferee { profile, host, conversation, capacity, operated } => {
-                let mut decision = self.decide_referee(now, profile, (host, conversation), dice)?;
-                if let Some(Fact::RefereeRegistered { capacity: c, operated: o, .. }) =
-                    &mut decision.fact
-                {
-                    (*c, *o) = (capacity.clamp(1, REFEREE_MATCHES_MAX), operated);
-                }
-                Ok(decision)
+            Command::RegisterPlayer(application) => self.decide_player(now, *application, dice),
+            Command::RegisterReferee { application, capacity, operated } => {
+                self.decide_referee(now, *application, (capacity, operated), dice)
             }
             Command::Start => self.decide_start(),
             Command::RecordResult(report) => self.decide_result(*report),
             Command::VoidAttempt { match_id, attempt, cause } => {
                 self.decide_void(match_id, attempt, cause)
             }
-            Command::Wake => Ok(Decision { fact: None, reply: Reply::Done }),
+            Command::Wake => Ok(Decision::nothing(Reply::Done)),
+            Command::ProbeAnswered { agent } => self.decide_probe(now, agent),
+            Command::SetAdmission(admission) => self.decide_admission(admission),
+            Command::Administer { order, reason } => self.decide_order(now, order, reason),
         }
     }
 
-    fn decide_player(
-        &self,
-        now: Timestamp,
-        profile: Profile,
-        (host, conversation): (Arc<str>, ConversationId),
-        dice: &mut impl Dice,
-    ) -> Result<Decision, Refusal> {
-        let player = PlayerId::from_index(self.players.len());
-        if let Some(known) = self.players.iter().find(|p| is_same(&p.profile, &profile, &host)) {
-            let is_repeated = is_repeated(&known.profile, &profile)
-                && known.conversation == conversation
-                && now.since(known.registered_at) <= SAME_ANSWER;
-            return same_again(AgentId::Player(known.id), known.nonce, is_repeated);
-        }
-        let profile = with_address(profile, &host, PLAYER_PORT_BASE + player.number());
-        if self.phase != Phase::Registering {
-            return Err(Refusal::LateRegistration);
-        }
-        self.check_profile(&profile)?;
-        let limit = self.charter.players_max;
-        if self.players.len() >= limit as usize {
-            return Err(Refusal::LeagueFull { limit });
-        }
-        let nonce = dice.bytes32();
-        let reply = Reply::Registered { agent: AgentId::Player(player), nonce };
-        let fact = Fact::PlayerRegistered { player, profile, nonce, conversation };
-        Ok(Decision { fact: Some(fact), reply })
+    fn decide_probe(&self, now: Timestamp, agent: AgentId) -> Result<Decision, Refusal> {
+        let lifecycle = self.lifecycle(agent).ok_or(Refusal::UnknownAgent(agent))?;
+        let event = lifecycle.decide(now, Trigger::PassHealthCheck, &self.articles.policy)?;
+        let fact = event.transition.map(|transition| Fact::AgentChanged { agent, transition });
+        Ok(Decision { fact, also: None, reply: Reply::Done })
     }
 
-    fn decide_referee(
-        &self,
-        now: Timestamp,
-        profile: Profile,
-        (host, conversation): (Arc<str>, ConversationId),
-        dice: &mut impl Dice,
-    ) -> Result<Decision, Refusal> {
-        let referee = RefereeId::from_index(self.referees.len());
-        if let Some(known) = self.referees.iter().find(|r| is_same(&r.profile, &profile, &host)) {
-            let is_repeated = is_repeated(&known.profile, &profile)
-                && known.conversation == conversation
-                && now.since(known.registered_at) <= SAME_ANSWER;
-            return same_again(AgentId::Referee(known.id), known.nonce, is_repeated);
+    fn decide_admission(&self, admission: Box<Admission>) -> Result<Decision, Refusal> {
+        if let Some(fault) = admission.fault() {
+            return Err(Refusal::BadAdmission(fault));
         }
-        let profile = with_address(profile, &host, REFEREE_PORT_BASE + referee.number());
-        if matches!(self.phase, Phase::Completed { .. }) {
-            return Err(Refusal::LateRegistration);
-        }
-        self.check_profile(&profile)?;
-        if self.referees.len() >= REFEREES_MAX as usize {
-            return Err(Refusal::TooManyReferees { limit: REFEREES_MAX });
-        }
-        let nonce = dice.bytes32();
-        let reply = Reply::Registered { agent: AgentId::Referee(referee), nonce };
-        let (capacity, operated) = (1, false);
-        let fact =
-            Fact::RefereeRegistered { referee, profile, nonce, conversation, capacity, operated };
-        Ok(Decision { fact: Some(fact), reply })
-    }
-
-    fn check_profile(&self, profile: &Profile) -> Result<(), Refusal> {
-        if let Some(name) = profile.unreasonable_text() {
-            return Err(Refusal::BadProfile(name));
-        }
-        let got = profile.protocol_version;
-        if !got.is_supported() {
-            return Err(Refusal::UnsupportedVersion { got });
-        }
-        if !profile.games.contains(&self.charter.game) {
-            return Err(Refusal::UnsupportedGame(self.charter.game.clone()));
-        }
-        match self.endpoints.get(&profile.endpoint) {
-            Some(agent) => Err(Refusal::AlreadyRegistered(*agent)),
-            None => Ok(()),
-        }
+        let changes = *admission != self.admission;
+        let fact = changes.then_some(Fact::AdmissionSet(admission));
+        Ok(Decision { fact, also: None, reply: Reply::Done })
     }
 
     fn decide_start(&self) -> Result<Decision, Refusal> {
         if self.phase != Phase::Registering {
             return Err(Refusal::AlreadyStarted);
         }
-        if self.players.len() < 2 {
-            return Err(Refusal::TooFewPlayers { players: self.players.len() });
+        let players = self.field().count();
+        if players < 2 {
+            return Err(Refusal::TooFewPlayers { players });
         }
-        if self.referees.is_empty() {
+        if !self.has_official() {
             return Err(Refusal::NoReferee);
         }
-        Ok(Decision { fact: Some(Fact::LeagueStarted), reply: Reply::Done })
+        Ok(Decision { fact: Some(Fact::LeagueStarted), also: None, reply: Reply::Done })
     }
 
     fn decide_result(&self, report: Report) -> Result<Decision, Refusal> {
@@ -161,13 +91,44 @@ impl League {
             return Err(Refusal::StaleAttempt { match_id, got, current });
         }
         match self.check_report(&report) {
-            Ok(()) => Ok(record(report, open)),
-            Err(lie) => self.noted(open, &report, Refusal::FalseReport { match_id, lie }),
+            Ok(()) => Ok(self.record_of(report, open)),
+            Err(lie) => {
+                let forged = lie == Lie::FalseChoice;
+                let refusal = Refusal::FalseReport { match_id, lie };
+                let decision = self.noted(open, &report, refusal)?;
+                if !forged || open.stuck.is_some() {
+                    return Ok(decision);
+                }
+                // Whoever reports moves that were not made gets no second chance at this match.
+                let also = self.given_away(match_id, open, (false, "the report was forged".into()));
+                Ok(Decision { also: Some(also), ..decision })
+            }
         }
     }
 
+    /// What a report that is not false puts into the books.
+    fn record_of(&self, report: Report, open: &OpenMatch) -> Decision {
+        let findings = report.evidence.0.as_ref().ok();
+        let choices = findings.map(|findings| findings.choices).unwrap_or_default();
+        let operated = self.referee(report.referee).is_some_and(|referee| referee.operated);
+        let conduct = Seats::from_fn(|seat| {
+            // Nobody is charged on the word of a referee that is not ours.
+            let mut conduct =
+                if operated { report.conduct[seat].bounded() } else { <_>::default() };
+            conduct.invalid_moves += u32::from(choices[seat] == ChoiceEvidence::Contradicted);
+            conduct
+        });
+        let (match_id, verdict) = (report.match_id, report.verdict);
+        let is_notable = |seat| {
+            !conduct[seat].is_clean() || (conduct[seat].answered && verdict.lost_technically(seat))
+        };
+        let notable = Seat::BOTH.into_iter().any(is_notable);
+        let also = notable.then_some(Fact::ConductNoted { match_id, conduct });
+        Decision { also, ..record(report, open) }
+    }
+
     /// The filed result of a match that has one, in whatever round.
-    fn filed_result(&self, id: MatchId) -> Option<&Filed> {
+    pub(super) fn filed_result(&self, id: MatchId) -> Option<&Filed> {
         let past = self.filed.get(id.round.number() as usize - 1);
         let past = past.and_then(|round| round.get(id.index()));
         past.or_else(|| self.open_match(id).and_then(|open| open.filed.as_ref()))
@@ -213,7 +174,7 @@ impl League {
         let (match_id, referee) = (report.match_id, report.referee);
         let reason: Arc<str> = refusal.to_string().into();
         let fact = Fact::ReportRefused { match_id, referee, reason };
-        Ok(Decision { fact: Some(fact), reply: Reply::ReportRefused(refusal) })
+        Ok(Decision { fact: Some(fact), also: None, reply: Reply::ReportRefused(refusal) })
     }
 
     fn decide_void(
@@ -224,92 +185,95 @@ impl League {
     ) -> Result<Decision, Refusal> {
         let open = self.open_match(match_id).ok_or(Refusal::UnknownMatch(match_id))?;
         if open.filed.is_some() {
-            return Ok(Decision { fact: None, reply: Reply::Recorded { again: true } });
+            return Ok(Decision::nothing(Reply::Recorded { again: true }));
         }
         if attempt != open.attempt {
             return Err(Refusal::StaleAttempt { match_id, got: attempt, current: open.attempt });
         }
-        let (annulled, reason) = match cause {
+        if open.stuck.is_some() {
+            return Err(Refusal::MatchIsStuck(match_id));
+        }
+        let why = match cause {
             VoidCause::LeaseExpired => (false, "the referee showed no sign of life".into()),
             VoidCause::NotTaken { reason } => (false, reason),
             VoidCause::Annulled { referee, .. } if referee != open.referee => {
                 return Err(Refusal::NotYourMatch { match_id, assigned: open.referee });
             }
-            VoidCause::Annulled { .. } if open.annulments >= ANNULMENTS_MAX => {
-                return Err(Refusal::TooManyAnnulments(match_id));
-            }
             VoidCause::Annulled { reason, .. } => (true, reason),
         };
-        let referee = self.replacement(open.referee);
-        let attempt = attempt + 1;
-        let fact = Fact::MatchReassigned { match_id, attempt, referee, annulled, reason };
-        Ok(Decision { fact: Some(fact), reply: Reply::Done })
+        let fact = Some(self.given_away(match_id, open, why));
+        Ok(Decision { fact, also: None, reply: Reply::Done })
     }
 
-    /// Somebody else if there is anybody else, the same referee otherwise; whoever has vanished
-    /// lately only if nobody else is left.
-    fn replacement(&self, failed: RefereeId) -> RefereeId {
-        let mut running = vec![0_u32; self.referees.len()];
-        if let Some(round) = self.open_round() {
-            for open in round.matches.iter().filter(|open| open.filed.is_none()) {
-                running[open.referee.index()] += 1;
-            }
+    /// What becomes of a match whose attempt came to nothing: somebody plays it again, but not
+    /// without end.
+    fn given_away(
+        &self,
+        match_id: MatchId,
+        open: &OpenMatch,
+        (annulled, reason): (bool, Arc<str>),
+    ) -> Fact {
+        let stuck = |cause| Fact::MatchStuck { match_id, cause, reason: reason.clone() };
+        if annulled && open.annulments >= ANNULMENTS_MAX {
+            return stuck(StuckCause::Annulments);
         }
-        let loads = |present_only: bool, max: fn(&Referee) -> u32| -> Vec<Load> {
-            let referees = self.referees.iter().zip(&running);
-            let wanted = referees.filter(|(referee, _)| !present_only || !referee.vanished);
-            let load = |(referee, running): (&Referee, &u32)| {
-                let (id, given) = (referee.id, referee.given);
-                let official = Official { id, max_concurrent: max(referee), given };
-                Load { official, running: *running }
-            };
-            wanted.map(load).collect()
+        if open.reassignments.saturating_add(1) >= ATTEMPTS_MAX {
+            return stuck(StuckCause::Attempts);
+        }
+        let Some(referee) = self.replacement(Some(open.referee)) else {
+            return stuck(StuckCause::NoReferee);
+        };
+        let attempt = open.attempt.saturating_add(1);
+        Fact::MatchReassigned { match_id, attempt, referee, annulled, reason }
+    }
+
+    /// Whether this referee may be given matches.
+    pub fn may_officiate(&self, referee: &Referee) -> bool {
+        let admitted = match self.admission.referees {
+            RefereeAdmission::Open => true,
+            RefereeAdmission::KeyOrApproval => referee.operated || referee.approved,
+        };
+        admitted && self.is_playing(AgentId::Referee(referee.id))
+    }
+
+    pub(super) fn has_official(&self) -> bool {
+        self.referees.iter().any(|referee| self.may_officiate(referee))
+    }
+
+    /// Somebody else if there is anybody else, the same referee otherwise; the operator's own
+    /// before others, and whoever has vanished lately only if nobody else is left.
+    pub(super) fn replacement(&self, failed: Option<RefereeId>) -> Option<RefereeId> {
+        let officials: Vec<&Referee> =
+            self.referees.iter().filter(|referee| self.may_officiate(referee)).collect();
+        let pick = |wanted: fn(&Referee) -> bool, max: fn(&Referee) -> u32| {
+            let wanted = officials.iter().filter(|referee| wanted(referee));
+            let loads: Vec<Load> = wanted
+                .map(|referee| {
+                    let (id, given) = (referee.id, referee.given);
+                    let official = Official { id, max_concurrent: max(referee), given };
+                    Load { official, running: referee.running }
+                })
+                .collect();
+            officials::replacement(&loads, failed)
         };
         let capacity = |referee: &Referee| referee.capacity;
-        officials::replacement(&loads(true, capacity), failed)
-            .or_else(|| officials::replacement(&loads(true, |_| u32::MAX), failed))
-            .or_else(|| officials::replacement(&loads(false, |_| u32::MAX), failed))
-            .unwrap_or(failed)
+        let unlimited = |_: &Referee| u32::MAX;
+        let ours = |referee: &Referee| referee.operated && !referee.vanished;
+        let present = |referee: &Referee| !referee.vanished;
+        pick(ours, capacity)
+            .or_else(|| pick(present, capacity))
+            .or_else(|| pick(ours, unlimited))
+            .or_else(|| pick(present, unlimited))
+            .or_else(|| pick(|_| true, unlimited))
+            .or_else(|| failed.filter(|id| officials.iter().any(|referee| referee.id == *id)))
     }
 }
 
-/// The profile with an address: its own, or the one the documents derive for agents without one.
-fn with_address(profile: Profile, host: &str, port: u32) -> Profile {
-    if !profile.endpoint.is_empty() {
-        return profile;
+impl Decision {
+    /// An answer, and nothing happened.
+    const fn nothing(reply: Reply) -> Self {
+        Self { fact: None, also: None, reply }
     }
-    Profile { endpoint: format!("http://{host}:{port}/mcp").into(), ..profile }
-}
-
-/// Whether two profiles are of the same agent: the same address, or, for one that names none, the
-/// same person and program on the same host.
-fn is_same(known: &Profile, asking: &Profile, host: &str) -> bool {
-    if !asking.endpoint.is_empty() {
-        return known.endpoint == asking.endpoint;
-    }
-    let on_host = known.endpoint.starts_with(&format!("http://{host}:"));
-    on_host
-        && (&known.display_name, &known.version, &known.email)
-            == (&asking.display_name, &asking.version, &asking.email)
-}
-
-/// Whether a registration says exactly what an earlier one said. The answer holds the token, so
-/// nobody gets it by knowing an address and a conversation.
-fn is_repeated(known: &Profile, asking: &Profile) -> bool {
-    let endpoint = if asking.endpoint.is_empty() { &known.endpoint } else { &asking.endpoint };
-    *known == Profile { endpoint: endpoint.clone(), ..asking.clone() }
-}
-
-/// The same registration again gets the same answer for a while; another one is a duplicate.
-const fn same_again(
-    agent: AgentId,
-    nonce: [u8; 32],
-    is_repeated: bool,
-) -> Result<Decision, Refusal> {
-    if is_repeated {
-        return Ok(Decision { fact: None, reply: Reply::Registered { agent, nonce } });
-    }
-    Err(Refusal::AlreadyRegistered(agent))
 }
 
 fn check_losers(report: &Report) -> Result<(), Lie> {
@@ -324,8 +288,8 @@ fn check_losers(report: &Report) -> Result<(), Lie> {
 fn already_filed(filed: &Filed, report: &Report) -> Result<Decision, Refusal> {
     let play = &report.play;
     let reported = digest(report.verdict, &play.turns, &play.stranded);
-    if filed.referee == report.referee && filed.digest == reported {
-        return Ok(Decision { fact: None, reply: Reply::Recorded { again: true } });
+    if filed.referee == Some(report.referee) && filed.digest == reported {
+        return Ok(Decision::nothing(Reply::Recorded { again: true }));
     }
     Err(Refusal::ConflictingResult(report.match_id))
 }
@@ -349,5 +313,5 @@ fn record(report: Report, open: &OpenMatch) -> Decision {
         transcript: report.transcript,
     };
     let reply = Reply::Recorded { again: false };
-    Decision { fact: Some(Fact::ResultRecorded(Box::new(recorded))), reply }
+    Decision { fact: Some(Fact::ResultRecorded(Box::new(recorded))), also: None, reply }
 }

@@ -21,6 +21,8 @@ pub struct Dispatcher {
 struct Desk {
     capacity: usize,
     waiting: VecDeque<(MatchId, u32)>,
+    /// Matches of suspended players, which wait for them.
+    parked: Vec<(MatchId, u32)>,
     running: BTreeMap<MatchId, Held>,
 }
 
@@ -57,7 +59,8 @@ impl Dispatcher {
     /// Follows an event that `league` has just applied.
     pub fn apply(&mut self, league: &League, event: &Event) {
         match &event.fact {
-            Fact::RefereeRegistered { referee, capacity, .. } => {
+            Fact::RefereeRegistered { referee, capacity, .. }
+            | Fact::RefereeReturned { referee, capacity, .. } => {
                 self.desk(*referee).capacity = *capacity as usize;
             }
             Fact::RoundOpened { .. } => {
@@ -65,9 +68,18 @@ impl Dispatcher {
                     self.open(round);
                 }
             }
-            Fact::MatchReassigned { match_id, attempt, referee, .. } => {
-                self.desks.values_mut().for_each(|desk| desk.forget(*match_id));
+            Fact::MatchReassigned { match_id, attempt, referee, .. }
+            | Fact::RematchOrdered { match_id, attempt, referee, .. } => {
+                self.forget(*match_id);
                 self.desk(*referee).waiting.push_back((*match_id, *attempt));
+            }
+            Fact::Walkover { match_id, .. }
+            | Fact::MatchCancelled { match_id, .. }
+            | Fact::MatchStuck { match_id, .. } => self.forget(*match_id),
+            Fact::AgentChanged { .. } => {
+                for desk in self.desks.values_mut() {
+                    desk.waiting.extend(desk.parked.drain(..));
+                }
             }
             Fact::ResultRecorded(recorded) => {
                 self.desk(recorded.referee).forget(recorded.match_id);
@@ -77,21 +89,31 @@ impl Dispatcher {
             | Fact::LeagueStarted
             | Fact::ReportRefused { .. }
             | Fact::RoundClosed { .. }
-            | Fact::LeagueCompleted => {}
+            | Fact::LeagueCompleted
+            | Fact::ConductNoted { .. }
+            | Fact::AdmissionSet(_)
+            | Fact::CodeRedeemed { .. }
+            | Fact::Administered { .. }
+            | Fact::PlayerReturned { .. } => {}
         }
     }
 
     /// The matches that can be handed out now, at most `max`, each held as long as `league` lets
-    /// its referee hold one.
+    /// its referee hold one. Those of suspended players stay where they are, and all of them while
+    /// the league is paused.
     pub fn hand_out(&mut self, league: &League, now: Timestamp, max: usize) -> Vec<Handout> {
         let mut handouts = vec![];
-        if now < self.starts_at {
+        if now < self.starts_at || league.is_paused() {
             return handouts;
         }
         for (&referee, desk) in &mut self.desks {
             let until = now + league.lease(referee);
             while handouts.len() < max && desk.running.len() < desk.capacity {
                 let Some((match_id, attempt)) = desk.waiting.pop_front() else { break };
+                if league.open_match(match_id).is_some_and(|open| league.waits(open.pairing)) {
+                    desk.parked.push((match_id, attempt));
+                    continue;
+                }
                 desk.running.insert(match_id, Held { attempt, until });
                 handouts.push(Handout { referee, match_id, attempt });
             }
@@ -133,14 +155,19 @@ impl Dispatcher {
         self.starts_at = round.starts_at;
         for desk in self.desks.values_mut() {
             desk.waiting.clear();
+            desk.parked.clear();
             desk.running.clear();
         }
         for (index, open) in round.matches.iter().enumerate() {
-            if open.filed.is_none() {
+            if open.filed.is_none() && open.stuck.is_none() {
                 let match_id = MatchId::from_index(round.id, index);
                 self.desk(open.referee).waiting.push_back((match_id, open.attempt));
             }
         }
+    }
+
+    fn forget(&mut self, match_id: MatchId) {
+        self.desks.values_mut().for_each(|desk| desk.forget(match_id));
     }
 
     fn desk(&mut self, referee: RefereeId) -> &mut Desk {
@@ -152,6 +179,7 @@ impl Desk {
     fn forget(&mut self, match_id: MatchId) {
         if self.running.remove(&match_id).is_none() {
             self.waiting.retain(|(waiting, _)| *waiting != match_id);
+            self.parked.retain(|(parked, _)| *parked != match_id);
         }
     }
 }

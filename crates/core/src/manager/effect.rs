@@ -1,6 +1,8 @@
 //! What the shell must do after an event is in the books.
 
-use crate::id::{AgentId, RoundId};
+use super::{Event, Fact, League};
+use crate::id::{AgentId, MatchId, RoundId};
+use crate::roster::{StateKind, Transition};
 
 /// Work for the shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +15,74 @@ pub enum Effect {
     AnnounceStandings,
     /// Tell everybody that the league is over.
     AnnounceCompleted,
-    /// An agent has joined.
+    /// An agent has joined, or has come back, perhaps to another address.
     Welcome(AgentId),
+    /// Tell an agent that it is suspended, and until when it may recover.
+    NoticeSuspension(AgentId),
+    /// Tell an agent that it plays again.
+    NoticeRecovery(AgentId),
+    /// Tell an agent that it is shut down.
+    NoticeShutdown(AgentId),
+    /// Tell the administrator that something does not go on by itself.
+    Alert(Alert),
+}
+
+/// Something that does not go on by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alert {
+    /// A match waits for the administrator's decision.
+    MatchStuck(MatchId),
+    /// The next round waits for somebody to officiate it.
+    NoReferee,
+}
+
+impl League {
+    /// What the shell must do once `event` is in the books.
+    pub fn effects(&self, event: &Event) -> Vec<Effect> {
+        match &event.fact {
+            Fact::LeagueCreated(_)
+            | Fact::MatchReassigned { .. }
+            | Fact::ReportRefused { .. }
+            | Fact::ConductNoted { .. }
+            | Fact::AdmissionSet(_)
+            | Fact::CodeRedeemed { .. } => vec![],
+            Fact::RematchOrdered { replaced: None, .. } => vec![],
+            Fact::LeagueStarted | Fact::Administered { .. } => self.alerts(),
+            Fact::PlayerRegistered { player, .. } | Fact::PlayerReturned { player, .. } => {
+                vec![Effect::Welcome(AgentId::Player(*player))]
+            }
+            Fact::RefereeRegistered { referee, .. } | Fact::RefereeReturned { referee, .. } => {
+                vec![Effect::Welcome(AgentId::Referee(*referee))]
+            }
+            Fact::RoundOpened { round, .. } => vec![Effect::AnnounceRound(*round)],
+            Fact::ResultRecorded(_)
+            | Fact::Walkover { .. }
+            | Fact::MatchCancelled { .. }
+            | Fact::RematchOrdered { replaced: Some(_), .. } => vec![Effect::AnnounceStandings],
+            Fact::RoundClosed { round } => {
+                let mut effects = self.alerts();
+                effects.insert(0, Effect::AnnounceRoundCompleted(*round));
+                effects
+            }
+            Fact::LeagueCompleted => vec![Effect::AnnounceCompleted],
+            Fact::AgentChanged { agent, transition } => notices(*agent, *transition),
+            Fact::MatchStuck { match_id, .. } => vec![Effect::Alert(Alert::MatchStuck(*match_id))],
+        }
+    }
+
+    fn alerts(&self) -> Vec<Effect> {
+        let alert = self.lacks_referee().then_some(Effect::Alert(Alert::NoReferee));
+        alert.into_iter().collect()
+    }
+}
+
+fn notices(agent: AgentId, transition: Transition) -> Vec<Effect> {
+    match (transition.from, transition.to) {
+        (_, StateKind::Suspended) => vec![Effect::NoticeSuspension(agent)],
+        (_, StateKind::Shutdown) => vec![Effect::NoticeShutdown(agent)],
+        (StateKind::Suspended, StateKind::Registered | StateKind::Active) => {
+            vec![Effect::NoticeRecovery(agent)]
+        }
+        (_, StateKind::Init | StateKind::Registered | StateKind::Active) => vec![],
+    }
 }

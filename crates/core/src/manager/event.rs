@@ -5,9 +5,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::admission::Admission;
 use super::charter::{Charter, Profile};
+use super::conduct::Conduct;
+use super::order::Order;
 use crate::game::{Move, Turn};
-use crate::id::{ConversationId, MatchId, PlayerId, RefereeId, RoundId};
+use crate::id::{AgentId, ConversationId, MatchId, PlayerId, RefereeId, RoundId};
+use crate::roster::Transition;
 use crate::schedule::Pairing;
 use crate::seat::Seats;
 use crate::time::Timestamp;
@@ -100,6 +104,109 @@ pub enum Fact {
     },
     /// There are no more rounds; every agent is shut down.
     LeagueCompleted,
+    /// How the players of a match behaved, where there is something to say about it.
+    ConductNoted {
+        /// Which match.
+        match_id: MatchId,
+        /// What became of the calls to each side.
+        conduct: Seats<Conduct>,
+    },
+    /// An agent's state changed on its own, and not with that of the whole league.
+    AgentChanged {
+        /// Whose.
+        agent: AgentId,
+        /// From what to what, and why.
+        transition: Transition,
+    },
+    /// A match was decided without a game, because a player has left.
+    Walkover {
+        /// Which match.
+        match_id: MatchId,
+        /// How it counts.
+        verdict: Verdict,
+        /// Why, in words.
+        reason: Arc<str>,
+    },
+    /// A match counts for nobody, by order or because nobody decided about it in time.
+    MatchCancelled {
+        /// Which match.
+        match_id: MatchId,
+        /// The result that counted so far.
+        replaced: Option<Verdict>,
+        /// Why, in words.
+        reason: Arc<str>,
+    },
+    /// A match does not go on by itself: the administrator decides.
+    MatchStuck {
+        /// Which match.
+        match_id: MatchId,
+        /// What it lacks.
+        cause: StuckCause,
+        /// Why the last attempt came to nothing, in words.
+        reason: Arc<str>,
+    },
+    /// A match is played again by order, with a new draw.
+    RematchOrdered {
+        /// Which match.
+        match_id: MatchId,
+        /// The number of the new attempt.
+        attempt: u32,
+        /// The number of the official replay.
+        rematch: u32,
+        /// Who officiates.
+        referee: RefereeId,
+        /// The result that counted so far.
+        replaced: Option<Verdict>,
+    },
+    /// Who may join from now on.
+    AdmissionSet(Box<Admission>),
+    /// A join code was used.
+    CodeRedeemed {
+        /// By whom.
+        player: PlayerId,
+        /// SHA-256 of the code.
+        code: [u8; 32],
+    },
+    /// An administrator gave an order.
+    Administered {
+        /// Which order.
+        order: Order,
+        /// Why.
+        reason: Arc<str>,
+    },
+    /// A player came back with its own token.
+    PlayerReturned {
+        /// Who.
+        player: PlayerId,
+        /// What it says of itself now.
+        profile: Profile,
+        /// The conversation it asked in.
+        conversation: ConversationId,
+    },
+    /// A referee came back with its own token.
+    RefereeReturned {
+        /// Who.
+        referee: RefereeId,
+        /// What it says of itself now.
+        profile: Profile,
+        /// The conversation it asked in.
+        conversation: ConversationId,
+        /// How many matches it runs at once.
+        capacity: u32,
+        /// Whether it is the operator's own.
+        operated: bool,
+    },
+}
+
+/// What a match lacks that does not go on by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StuckCause {
+    /// It was annulled as often as allowed.
+    Annulments,
+    /// It was given away as often as allowed.
+    Attempts,
+    /// There is nobody to officiate it.
+    NoReferee,
 }
 
 /// A match as it was announced.
@@ -168,4 +275,6 @@ pub enum ChoiceEvidence {
     Proved,
     /// A proof came along that fits no move at all: nobody can tell whose fault that is.
     Unclear,
+    /// The player proved another move than the one it sent to a referee of the operator.
+    Contradicted,
 }

@@ -5,17 +5,24 @@
 //! is. [`League::drive`] is the three together. State is the fold of the events: whoever applies
 //! the same events has the same league.
 
+mod admission;
+mod admit;
 mod advance;
+mod agenda;
 mod apply;
 mod charter;
 mod command;
+mod conduct;
 mod decide;
 mod digest;
 pub mod dispatch;
 mod effect;
 mod event;
+mod order;
 mod phase;
+mod query;
 mod refusal;
+mod registration;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -28,18 +35,26 @@ use crate::dice::Dice;
 use crate::game::{Game, Move};
 use crate::id::{AgentId, ConversationId, LeagueId, MatchId, PlayerId, RefereeId, RoundId};
 use crate::policy::Policy;
+use crate::roster::Lifecycle;
 use crate::schedule::{Format, RoundResults};
 use crate::standings::{Row, Standings};
 use crate::time::{Deadline, Timestamp};
 use crate::verdict::Score;
 
+use agenda::Agenda;
 use charter::Articles;
 
+pub use admission::{
+    Admission, Application, Invited, PlayerAdmission, RefereeAdmission, Returning,
+};
 pub use charter::{BadCharter, Charter, NotAVersion, Profile, ProtocolVersion, StartRule};
 pub use command::{Command, Reply, VoidCause};
-pub use effect::Effect;
-pub use event::{ChoiceEvidence, DrawEvidence, Event, Fact, Recorded, Scheduled};
-pub use phase::{Filed, OpenMatch, OpenRound, Phase};
+pub use conduct::Conduct;
+pub use effect::{Alert, Effect};
+pub use event::{ChoiceEvidence, DrawEvidence, Event, Fact, Recorded, Scheduled, StuckCause};
+pub use order::Order;
+pub use phase::{Filed, OpenMatch, OpenRound, Phase, Stuck};
+pub use query::MatchRecord;
 pub use refusal::{Lie, Refusal};
 pub use report::{Evidence, Play, Report, Scales};
 
@@ -59,6 +74,15 @@ pub struct League {
     past: Vec<RoundResults>,
     filed: Vec<Vec<Filed>>,
     refused_reports: u32,
+    admission: Admission,
+    redeemed: BTreeMap<[u8; 32], PlayerId>,
+    paused: bool,
+    registration_closed: bool,
+    archived: bool,
+    agenda: Agenda,
+    /// Where agents registered from. Not in the books: after a restart the same registration no
+    /// longer gets the same answer.
+    hosts: BTreeMap<AgentId, Arc<str>>,
 }
 
 /// A registered player.
@@ -76,6 +100,10 @@ pub struct Player {
     pub registered_at: Timestamp,
     /// Its last matches, oldest first.
     pub history: VecDeque<PastMatch>,
+    /// How it stands.
+    pub lifecycle: Lifecycle,
+    /// Its match in the round it last played in.
+    pub current: Option<MatchId>,
 }
 
 /// A registered referee.
@@ -99,6 +127,12 @@ pub struct Referee {
     pub vanished: bool,
     /// How many matches it was given so far.
     pub given: u32,
+    /// How many matches of the open round it has without a result.
+    pub running: u32,
+    /// Whether the administrator has approved it.
+    pub approved: bool,
+    /// How it stands.
+    pub lifecycle: Lifecycle,
 }
 
 /// A finished match, as one of its players remembers it.
@@ -123,6 +157,8 @@ pub struct PastMatch {
 pub struct Decision {
     /// What happened, if anything did.
     pub fact: Option<Fact>,
+    /// What happened along with it.
+    pub also: Option<Fact>,
     /// The answer, to be given once the events are in the books.
     pub reply: Reply,
 }
@@ -157,6 +193,13 @@ impl League {
             past: vec![],
             filed: vec![],
             refused_reports: 0,
+            admission: Admission::default(),
+            redeemed: BTreeMap::new(),
+            paused: false,
+            registration_closed: false,
+            archived: false,
+            agenda: Agenda::default(),
+            hosts: BTreeMap::new(),
         }
     }
 
@@ -170,41 +213,22 @@ impl League {
         command: Command,
         dice: &mut impl Dice,
     ) -> Result<(Vec<Event>, Reply), Refusal> {
-        let Decision { fact, reply } = self.decide(now, command, dice)?;
+        let host = command.applicant_host().cloned();
+        let Decision { mut fact, mut also, reply } = self.decide(now, command, dice)?;
         // Nearly always one thing happens.
         let mut events = Vec::with_capacity(1);
-        let mut next = fact;
-        while let Some(fact) = next.or_else(|| self.advance(now)) {
+        while let Some(fact) = fact.take().or_else(|| also.take()).or_else(|| self.advance(now)) {
             let event = Event { at: now, fact };
             self.apply(&event);
             events.push(event);
-            next = None;
+        }
+        if let (Some(host), Reply::Registered { agent, .. }) = (host, &reply) {
+            self.hosts.insert(*agent, host);
         }
         Ok((events, reply))
     }
 
-    /// What the shell must do once `event` is in the books.
-    pub fn effects(&self, event: &Event) -> Vec<Effect> {
-        match &event.fact {
-            Fact::LeagueCreated(_)
-            | Fact::LeagueStarted
-            | Fact::MatchReassigned { .. }
-            | Fact::ReportRefused { .. } => vec![],
-            Fact::PlayerRegistered { player, .. } => {
-                vec![Effect::Welcome(AgentId::Player(*player))]
-            }
-            Fact::RefereeRegistered { referee, .. } => {
-                vec![Effect::Welcome(AgentId::Referee(*referee))]
-            }
-            Fact::RoundOpened { round, .. } => vec![Effect::AnnounceRound(*round)],
-            Fact::ResultRecorded(_) => vec![Effect::AnnounceStandings],
-            Fact::RoundClosed { round } => vec![Effect::AnnounceRoundCompleted(*round)],
-            Fact::LeagueCompleted => vec![Effect::AnnounceCompleted],
-        }
-    }
-
-    /// When the league next wants a [`Command::Wake`], and why.
-    pub fn next_deadline(&self) -> Option<Deadline> {
+    fn start_deadline(&self) -> Option<Deadline> {
         match (&self.phase, self.charter.start) {
             (Phase::Registering, StartRule::At(at)) if self.could_start() => {
                 Some(Deadline::new(at, "league starts"))
@@ -322,5 +346,9 @@ impl PartialEq for League {
             && self.filed == other.filed
             && self.table() == other.table()
             && self.refused_reports == other.refused_reports
+            && self.admission == other.admission
+            && self.redeemed == other.redeemed
+            && (self.paused, self.registration_closed, self.archived)
+                == (other.paused, other.registration_closed, other.archived)
     }
 }

@@ -1,6 +1,6 @@
 //! Where a league stands. Each phase owns exactly the data that make sense in it.
 
-use super::event::Scheduled;
+use super::event::{Scheduled, StuckCause};
 use crate::id::{PlayerId, RefereeId, RoundId};
 use crate::schedule::Pairing;
 use crate::time::Timestamp;
@@ -59,8 +59,12 @@ pub struct OpenMatch {
     pub rematch: u32,
     /// How often an attempt was annulled for our own failure.
     pub annulments: u32,
+    /// How often it was given away since the administrator last decided about it.
+    pub reassignments: u32,
     /// How many false reports of it were noted.
     pub lies: u32,
+    /// Why it waits for the administrator, if it does.
+    pub stuck: Option<Stuck>,
     /// Its result, once it has one.
     pub filed: Option<Filed>,
 }
@@ -74,10 +78,21 @@ impl OpenMatch {
             attempt: 1,
             rematch: 0,
             annulments: 0,
+            reassignments: 0,
             lies: 0,
+            stuck: None,
             filed: None,
         }
     }
+}
+
+/// A match that waits for the administrator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stuck {
+    /// Since when.
+    pub since: Timestamp,
+    /// Why.
+    pub cause: StuckCause,
 }
 
 /// What is remembered of a recorded result: enough to tell the same report from a different one.
@@ -85,8 +100,8 @@ impl OpenMatch {
 pub struct Filed {
     /// How the match ended.
     pub verdict: Verdict,
-    /// Who reported it.
-    pub referee: RefereeId,
+    /// Who reported it; nobody did if it was decided without a game.
+    pub referee: Option<RefereeId>,
     /// A digest of what was reported.
     pub digest: u64,
 }

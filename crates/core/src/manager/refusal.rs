@@ -2,7 +2,8 @@
 
 use super::charter::ProtocolVersion;
 use crate::game::NotAGame;
-use crate::id::{GameType, MatchId, RefereeId};
+use crate::id::{AgentId, GameType, MatchId, RefereeId};
+use crate::roster::ForbiddenTransition;
 
 /// A polite no. Nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +25,7 @@ pub enum Refusal {
     UnsupportedGame(GameType),
     /// Another agent is registered at the same address.
     #[error("{0} is already registered at this contact endpoint")]
-    AlreadyRegistered(crate::id::AgentId),
+    AlreadyRegistered(AgentId),
     /// The league has all the players it takes.
     #[error("the league is full: it takes {limit} players")]
     LeagueFull {
@@ -84,9 +85,51 @@ pub enum Refusal {
         /// What is false.
         lie: Lie,
     },
-    /// The attempt has been annulled too often; the administrator decides.
-    #[error("match {0} has been annulled as often as allowed; the administrator decides")]
-    TooManyAnnulments(MatchId),
+    /// The match waits for the administrator.
+    #[error("match {0} waits for the administrator's decision")]
+    MatchIsStuck(MatchId),
+    /// Players need a join code here.
+    #[error("this league takes players with a join code only")]
+    JoinCodeNeeded,
+    /// The join code is not one of this league.
+    #[error("the join code is not one of this league")]
+    UnknownJoinCode,
+    /// The join code was used before.
+    #[error("the join code has been used by {0}")]
+    JoinCodeUsed(AgentId),
+    /// The administrator has closed registration.
+    #[error("registration is closed")]
+    RegistrationClosed,
+    /// There is no such agent, or it is of another kind.
+    #[error("{0} is not such an agent of this league")]
+    UnknownAgent(AgentId),
+    /// An agent that is shut down cannot come back by itself.
+    #[error("{0} is shut down; only the administrator can take it back")]
+    IsShutDown(AgentId),
+    /// Somebody answers at the address that the agent wants to leave.
+    #[error("{0} still answers at the address it registered with")]
+    OldAddressAnswers(AgentId),
+    /// The lifecycle has no such transition.
+    #[error(transparent)]
+    Lifecycle(#[from] ForbiddenTransition),
+    /// An order needs a reason of reasonable length.
+    #[error("an order needs a reason, and a short one")]
+    BadReason,
+    /// The list of who may join contradicts itself.
+    #[error("{0}")]
+    BadAdmission(&'static str),
+    /// Results of rounds that are over stand.
+    #[error("the round of match {0} is over; its results stand")]
+    RoundIsOver(MatchId),
+    /// The league is over.
+    #[error("the league is over")]
+    Completed,
+    /// The league is not over yet.
+    #[error("only a league that is over can be archived")]
+    NotCompleted,
+    /// The league was put away.
+    #[error("the league is archived")]
+    Archived,
 }
 
 /// What is false about a report.

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::conduct::Conduct;
 use super::event::{ChoiceEvidence, DrawEvidence};
 use super::refusal::Lie;
 use crate::draw::{Draw, Seed};
@@ -37,6 +38,8 @@ pub struct Report {
     pub transcript: Option<[u8; 32]>,
     /// What the cryptography says.
     pub evidence: Evidence,
+    /// How the players behaved towards the referee's calls.
+    pub conduct: Seats<Conduct>,
 }
 
 /// What the players of a match did.
@@ -82,6 +85,9 @@ pub struct Scales<'a> {
     pub tokens: Seats<&'a Token>,
     /// Whether the referee had the committed seed to draw with, and so must have used it.
     pub seed_was_given: bool,
+    /// Whether the referee is the operator's own, which has no reason to report another move than
+    /// the one it was sent.
+    pub operated: bool,
 }
 
 impl Evidence {
@@ -96,8 +102,9 @@ fn findings(scales: &Scales<'_>, play: &Play) -> Result<Findings, Lie> {
     Ok(Findings { draw: weigh_draw(scales, play)?, choices: Seats::new(a, b) })
 }
 
-/// A proof of another move than the reported one convicts the referee. A proof of nothing at all
-/// may be the player's own mischief, and must not cost the referee its report.
+/// A proof of another move than the reported one convicts the referee, unless it is the operator's
+/// own: then the player has sent what it did not choose. A proof of nothing at all may be the
+/// player's own mischief, and must not cost the referee its report.
 fn weigh_choice(scales: &Scales<'_>, play: &Play, seat: Seat) -> Result<ChoiceEvidence, Lie> {
     let Some(offered) = &play.choice_proofs[seat] else { return Ok(ChoiceEvidence::None) };
     let Some((step, chosen)) = last_move(play, seat) else { return Ok(ChoiceEvidence::Unclear) };
@@ -112,7 +119,11 @@ fn weigh_choice(scales: &Scales<'_>, play: &Play, seat: Seat) -> Result<ChoiceEv
     }
     let alternatives = alternatives(scales.game, play, step, seat);
     if alternatives.iter().any(|choice| proves(choice)) {
-        return Err(Lie::FalseChoice);
+        return if scales.operated {
+            Ok(ChoiceEvidence::Contradicted)
+        } else {
+            Err(Lie::FalseChoice)
+        };
     }
     Ok(ChoiceEvidence::Unclear)
 }

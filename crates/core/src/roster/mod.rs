@@ -230,6 +230,21 @@ impl Lifecycle {
         &self.state
     }
 
+    /// Moves lost by silence in a row.
+    pub const fn timeouts(&self) -> u32 {
+        self.timeouts
+    }
+
+    /// Invalid moves since the last recovery.
+    pub const fn invalid_moves(&self) -> u32 {
+        self.invalid_moves
+    }
+
+    /// Calls within the window before `now` that could not reach the agent.
+    pub fn connection_errors(&self, now: Timestamp, policy: &Policy) -> u32 {
+        self.connection_errors_at(now, policy)
+    }
+
     /// Matches lost technically so far.
     pub const fn failures(&self) -> u32 {
         self.failures
@@ -287,11 +302,25 @@ impl Lifecycle {
 
     /// Takes over a decided event.
     pub fn apply(&mut self, event: &Event, policy: &Policy) {
-        self.count(event, policy);
-        let Some(transition) = event.transition else {
-            self.note(event.trigger);
-            return;
-        };
+        self.note(event.at, event.trigger, policy);
+        if let Some(transition) = event.transition {
+            self.change(event.at, transition, policy);
+        }
+    }
+
+    /// Counts what happened, and changes no state: [`Lifecycle::due`] says which change follows.
+    pub fn note(&mut self, at: Timestamp, trigger: Trigger, policy: &Policy) {
+        self.count(at, trigger, policy);
+        match (&mut self.state, trigger) {
+            (AgentState::Suspended { started, .. }, Trigger::StartLeague) => *started = true,
+            (AgentState::Shutdown { may_return, .. }, Trigger::Reinstate) => *may_return = true,
+            (AgentState::Shutdown { may_return, .. }, Trigger::Ban) => *may_return = false,
+            _ => {}
+        }
+    }
+
+    /// Takes over a change of state.
+    pub fn change(&mut self, at: Timestamp, transition: Transition, policy: &Policy) {
         let cause = transition.reason;
         if matches!(cause, Reason::Recovered | Reason::Reinstated) {
             self.forgive();
@@ -301,13 +330,38 @@ impl Lifecycle {
             StateKind::Registered => AgentState::Registered,
             StateKind::Active => AgentState::Active,
             StateKind::Suspended => AgentState::Suspended {
-                since: event.at,
-                until: event.at + policy.recovery_window(),
+                since: at,
+                until: at + policy.recovery_window(),
                 cause,
                 started: transition.from == StateKind::Active,
             },
             StateKind::Shutdown => AgentState::Shutdown { cause, may_return: false },
         };
+    }
+
+    /// The change of state that the counters and the clock demand now.
+    pub fn due(&self, now: Timestamp, policy: &Policy) -> Option<Transition> {
+        let counts = matches!(self.state, AgentState::Active | AgentState::Suspended { .. });
+        let errors = self.connection_errors_at(now, policy);
+        let step = if counts && self.failures >= policy.shutdown_failures() {
+            Some((StateKind::Shutdown, Reason::Failures(self.failures)))
+        } else if !self.is_playing() {
+            self.recovery(now, Trigger::PassDeadline)
+        } else if self.timeouts >= policy.suspend_timeouts() {
+            Some((StateKind::Suspended, Reason::Timeouts(self.timeouts)))
+        } else if errors >= policy.suspend_connection_errors() {
+            Some((StateKind::Suspended, Reason::ConnectionErrors(errors)))
+        } else if self.invalid_moves >= policy.suspend_invalid_moves() {
+            Some((StateKind::Suspended, Reason::InvalidMoves(self.invalid_moves)))
+        } else {
+            None
+        };
+        step.map(|(to, reason)| Transition { from: self.state.kind(), to, reason })
+    }
+
+    /// Takes back one match lost technically, because its result no longer counts.
+    pub const fn acquit(&mut self) {
+        self.failures = self.failures.saturating_sub(1);
     }
 
     /// When a suspended agent is to be asked for a sign of life next, or its time is over.
@@ -408,16 +462,16 @@ impl Lifecycle {
 
     /// Offences of an agent that is not playing count for nothing, except that a match lost while
     /// suspended is still a match lost.
-    fn count(&mut self, event: &Event, policy: &Policy) {
+    fn count(&mut self, at: Timestamp, trigger: Trigger, policy: &Policy) {
         let playing = self.is_playing();
         let suspended = matches!(self.state, AgentState::Suspended { .. });
-        match event.trigger {
+        match trigger {
             Trigger::Answer if playing => self.timeouts = 0,
             Trigger::TimeOut if playing => self.timeouts = self.timeouts.saturating_add(1),
             Trigger::Disconnect if playing => {
                 let window = policy.suspend_connection_window();
-                self.connection_errors.retain(|at| event.at.since(*at) < window);
-                self.connection_errors.push_back(event.at);
+                self.connection_errors.retain(|earlier| at.since(*earlier) < window);
+                self.connection_errors.push_back(at);
             }
             Trigger::MoveInvalidly if playing => {
                 self.invalid_moves = self.invalid_moves.saturating_add(1);
@@ -439,16 +493,6 @@ impl Lifecycle {
             | Trigger::Reinstate
             | Trigger::Ban
             | Trigger::FailCritically => {}
-        }
-    }
-
-    /// What a trigger changes inside a state.
-    fn note(&mut self, trigger: Trigger) {
-        match (&mut self.state, trigger) {
-            (AgentState::Suspended { started, .. }, Trigger::StartLeague) => *started = true,
-            (AgentState::Shutdown { may_return, .. }, Trigger::Reinstate) => *may_return = true,
-            (AgentState::Shutdown { may_return, .. }, Trigger::Ban) => *may_return = false,
-            _ => {}
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::PlayerId;
+use crate::id::{PlayerId, RoundId};
 use crate::seat::Seat;
 use crate::verdict::Verdict;
 
@@ -73,6 +73,11 @@ pub trait Format: Debug + Send + Sync {
 
     /// How many rounds a league of `players` players takes, if that is known in advance.
     fn rounds_total(&self, players: u32) -> Option<u32>;
+
+    /// A round that is known before it is its turn, where the format does not pair by results.
+    fn planned(&self, _players: &[PlayerId], _round: RoundId) -> Option<Round> {
+        None
+    }
 
     /// The round after `past`, or nothing if the league is over.
     ///

@@ -61,10 +61,12 @@ pub fn assign(matches: usize, referees: &[Official]) -> Option<Vec<Assignment>> 
 
 /// Who takes over a match from `failed`: the one that runs least, then the one that was given
 /// least, then the one listed first. Nothing if everybody else is full.
-pub fn replacement(referees: &[Load], failed: RefereeId) -> Option<RefereeId> {
+pub fn replacement(referees: &[Load], failed: Option<RefereeId>) -> Option<RefereeId> {
     referees
         .iter()
-        .filter(|load| load.official.id != failed && load.running < load.official.max_concurrent)
+        .filter(|load| {
+            Some(load.official.id) != failed && load.running < load.official.max_concurrent
+        })
         .min_by_key(|load| (load.running, load.official.given))
         .map(|load| load.official.id)
 }

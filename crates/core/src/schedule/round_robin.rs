@@ -77,8 +77,12 @@ impl Format for RoundRobin {
     }
 
     fn next_round(&self, players: &[PlayerId], past: &[RoundResults]) -> Option<Round> {
+        self.planned(players, RoundId::new(u32::try_from(past.len()).ok()?.checked_add(1)?))
+    }
+
+    fn planned(&self, players: &[PlayerId], round: RoundId) -> Option<Round> {
         let count = u32::try_from(players.len()).ok()?;
-        let round = u32::try_from(past.len()).ok()?;
+        let round = round.number() - 1;
         if round >= Self::rounds(count) {
             return None;
         }

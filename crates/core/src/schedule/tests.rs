@@ -231,7 +231,7 @@ proptest! {
         let free = |load: &&Load| {
             load.official.id != failed && load.official.max_concurrent > load.running
         };
-        match replacement(&loads, failed) {
+        match replacement(&loads, Some(failed)) {
             None => prop_assert_eq!(loads.iter().filter(free).count(), 0),
             Some(chosen) => {
                 let chosen = &loads[chosen.index()];
@@ -263,7 +263,7 @@ fn without_referees_no_match_is_given_away() {
     assert_eq!(assign(1, &[]), None);
     assert_eq!(assign(1, &officials(&[0])), None);
     assert_eq!(assign(0, &[]), Some(Vec::new()));
-    assert_eq!(replacement(&[], RefereeId::new(1)), None);
+    assert_eq!(replacement(&[], Some(RefereeId::new(1))), None);
 }
 
 /// No referee runs more than it can in a wave, and none waits while it has room.

@@ -57,6 +57,22 @@ impl Record {
         self.played += times;
         self.points += u64::from(times) * u64::from(points);
     }
+
+    /// Takes back one game that ended with `score`, worth `points`.
+    fn remove(&mut self, score: Score, points: u32) {
+        match score {
+            Score::Win => self.wins -= 1,
+            Score::Draw => self.draws -= 1,
+            Score::Loss => self.losses -= 1,
+            Score::TechnicalLoss => {
+                self.losses -= 1;
+                self.technical_losses -= 1;
+            }
+            Score::None => return,
+        }
+        self.played -= 1;
+        self.points -= u64::from(points);
+    }
 }
 
 /// One line of the table.
@@ -134,6 +150,22 @@ impl Standings {
             let score = scores[seat];
             sheet.write(slots[seat], Cell::new(slots[seat.other()], score));
             self.records[slots[seat] as usize].add(score, 1, score.points(policy));
+        }
+    }
+
+    /// Takes back the result of one match of `round`, so that it can have another.
+    ///
+    /// # Panics
+    /// If the match does not have this result: the books would be wrong from here on.
+    pub fn retract(&mut self, round: RoundId, pairing: Pairing, verdict: Verdict, policy: &Policy) {
+        let scores = verdict.scores();
+        for seat in Seat::BOTH {
+            let slot = self.slot(pairing.player(seat)).expect("only players of this league meet");
+            let other = self.slot(pairing.player(seat.other())).expect("and both of them");
+            let score = scores[seat];
+            let mut sheet = self.sheets[round.number() as usize - 1].open(self.players.len());
+            sheet.erase(slot, Cell::new(other, score));
+            self.records[slot as usize].remove(score, score.points(policy));
         }
     }
 

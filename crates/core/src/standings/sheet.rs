@@ -71,6 +71,12 @@ impl OpenSheet<'_> {
         assert!(*place == Cell::default(), "one result per player and round");
         *place = cell;
     }
+
+    pub(super) fn erase(&mut self, slot: u32, cell: Cell) {
+        let place = &mut self.0[slot as usize];
+        assert!(*place == cell, "only what was written can be taken back");
+        *place = Cell::default();
+    }
 }
 
 /// How often each player has each score of [`Cell::SCORES`], by slot.

@@ -158,7 +158,7 @@ impl Actor {
     }
 
     fn next_deadline(&self, now: Timestamp) -> Option<Deadline> {
-        let league = self.books.league().next_deadline();
+        let league = self.books.league().next_deadline(self.woken_at);
         Deadline::earlier(league, self.dispatcher.next_deadline(now))
     }
 }

@@ -46,6 +46,7 @@ pub(super) fn command(
         reason: message.reason.as_str().into(),
         transcript: transcript.as_ref().map(|bytes| Sha256::digest(bytes).into()),
         evidence,
+        conduct: Seats::default(),
     };
     Ok((Command::RecordResult(Box::new(report)), transcript))
 }
@@ -73,6 +74,7 @@ fn weigh(
         keys.token(form, league.id(), AgentId::Player(player), &nonce)
     };
     let tokens = Seats::from_fn(|seat| token(pairing.player(seat)));
+    let operated = league.referee(referee).is_some_and(|referee| referee.operated);
     let scales = Scales {
         keys,
         game: &**league.game(),
@@ -81,7 +83,8 @@ fn weigh(
         attempt: message.attempt.or_else(|| open.map(|open| open.attempt)).unwrap_or(1),
         rematch: open.map_or(0, |open| open.rematch),
         tokens: Seats::new(&tokens.a, &tokens.b),
-        seed_was_given: league.referee(referee).is_some_and(|referee| referee.operated),
+        seed_was_given: operated,
+        operated,
     };
     Evidence::weigh(&scales, play)
 }

@@ -44,7 +44,8 @@ pub(super) fn refused(refusal: &Refusal) -> Box<ErrorReport> {
         | Refusal::StaleAttempt { match_id, .. }
         | Refusal::ConflictingResult(match_id)
         | Refusal::FalseReport { match_id, .. }
-        | Refusal::TooManyAnnulments(match_id) => report.match_id = Some(*match_id),
+        | Refusal::MatchIsStuck(match_id)
+        | Refusal::RoundIsOver(match_id) => report.match_id = Some(*match_id),
         Refusal::TooFewPlayers { .. } | Refusal::NoReferee => {
             report.action_required = "Start the league when they have registered".into();
         }
@@ -53,7 +54,20 @@ pub(super) fn refused(refusal: &Refusal) -> Box<ErrorReport> {
         | Refusal::AlreadyRegistered(_)
         | Refusal::LeagueFull { .. }
         | Refusal::TooManyReferees { .. }
-        | Refusal::LateRegistration => {}
+        | Refusal::LateRegistration
+        | Refusal::JoinCodeNeeded
+        | Refusal::UnknownJoinCode
+        | Refusal::JoinCodeUsed(_)
+        | Refusal::RegistrationClosed
+        | Refusal::UnknownAgent(_)
+        | Refusal::IsShutDown(_)
+        | Refusal::OldAddressAnswers(_)
+        | Refusal::Lifecycle(_)
+        | Refusal::BadReason
+        | Refusal::BadAdmission(_)
+        | Refusal::Completed
+        | Refusal::NotCompleted
+        | Refusal::Archived => {}
     }
     report
 }
@@ -65,12 +79,24 @@ const fn code(refusal: &Refusal) -> Code {
         Refusal::UnsupportedGame(_) => Code::L001,
         Refusal::AlreadyRegistered(_) => Code::L003,
         Refusal::LeagueFull { .. } | Refusal::TooManyReferees { .. } => Code::L002,
-        Refusal::LateRegistration => Code::E019,
+        Refusal::LateRegistration | Refusal::RegistrationClosed => Code::E019,
+        Refusal::JoinCodeNeeded
+        | Refusal::UnknownJoinCode
+        | Refusal::JoinCodeUsed(_)
+        | Refusal::IsShutDown(_) => Code::E012,
+        Refusal::OldAddressAnswers(_) => Code::L003,
+        Refusal::UnknownAgent(_) => Code::E013,
+        Refusal::BadReason | Refusal::BadAdmission(_) => Code::E003,
+        Refusal::Lifecycle(_) | Refusal::Completed | Refusal::NotCompleted | Refusal::Archived => {
+            Code::L001
+        }
         Refusal::AlreadyStarted => Code::G005,
         Refusal::TooFewPlayers { .. } | Refusal::NoReferee => Code::L001,
         Refusal::UnknownMatch(_) => Code::G003,
         Refusal::NotYourMatch { .. } | Refusal::StaleAttempt { .. } => Code::E030,
         Refusal::ConflictingResult(_) => Code::E032,
-        Refusal::FalseReport { .. } | Refusal::TooManyAnnulments(_) => Code::E031,
+        Refusal::FalseReport { .. } | Refusal::MatchIsStuck(_) | Refusal::RoundIsOver(_) => {
+            Code::E031
+        }
     }
 }

@@ -10,7 +10,9 @@ use league_agent::desk::{self, Desk, Signed, refusal, shown_token};
 use league_agent::endpoint::{Answer, Service};
 use league_core::id::{AgentId, ConversationId, LeagueId, RefereeId};
 use league_core::manager::dispatch::Handout;
-use league_core::manager::{Command, League, Profile, ProtocolVersion, Reply, VoidCause};
+use league_core::manager::{
+    Application, Command, League, Profile, ProtocolVersion, Reply, VoidCause,
+};
 use league_core::proof::{Keys, Token};
 use league_wire::message::{
     ErrorReport, MatchProgress, MatchProgressAck, MatchResultAck, MatchResultReport, Meta, Pong,
@@ -62,7 +64,8 @@ impl Manager {
         let outcome = match caller.envelope.sender {
             Sender::Player(_) => {
                 let register = |_: &Stub, profile, host, conversation| {
-                    Ok(Command::RegisterPlayer { profile, host, conversation })
+                    let application = Application::new(profile, host, conversation);
+                    Ok(Command::RegisterPlayer(Box::new(application)))
                 };
                 self.registration(caller, meta, register).await
             }
@@ -115,7 +118,8 @@ impl Manager {
             Sender::Referee(_) => {
                 let register = |stub: &Stub, profile, host, conversation| {
                     let operated = self.is_operated(stub, shown.as_ref())?;
-                    Ok(Command::RegisterReferee { profile, host, conversation, capacity, operated })
+                    let application = Box::new(Application::new(profile, host, conversation));
+                    Ok(Command::RegisterReferee { application, capacity, operated })
                 };
                 self.registration(caller, meta, register).await
             }

@@ -116,6 +116,10 @@ impl Outbound {
                 let head = published.head.hash.to_string();
                 self.post_all(Some(news::completed(&published.league, &table, head)));
             }
+            Effect::NoticeSuspension(_)
+            | Effect::NoticeRecovery(_)
+            | Effect::NoticeShutdown(_)
+            | Effect::Alert(_) => {}
         }
     }
 

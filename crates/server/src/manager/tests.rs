@@ -6,8 +6,8 @@ use league_core::dice::SeededDice;
 use league_core::game::EvenOdd;
 use league_core::id::{AgentId, LeagueId, MatchId};
 use league_core::manager::{
-    Charter, Command, Evidence, Play, Profile, ProtocolVersion, Report, Scales, StartRule,
-    VoidCause,
+    Application, Charter, Command, Evidence, Play, Profile, ProtocolVersion, Report, Scales,
+    StartRule, VoidCause,
 };
 use league_core::proof::{Keys, Secret};
 use league_core::seat::{Seat, Seats};
@@ -48,15 +48,14 @@ impl Desk {
         let conversation = || "c".parse().unwrap();
         let host = || "127.0.0.1".into();
         for number in 1..=referees {
-            let (profile, host, conversation) = (profile(number), host(), conversation());
-            let (capacity, operated) = (2, true);
-            let referee =
-                Command::RegisterReferee { profile, host, conversation, capacity, operated };
+            let application = Application::new(profile(number), host(), conversation());
+            let application = Box::new(application);
+            let referee = Command::RegisterReferee { application, capacity: 2, operated: true };
             assert!(desk.enter(referee));
         }
         for number in 1..=players {
-            let (profile, host, conversation) = (profile(100 + number), host(), conversation());
-            assert!(desk.enter(Command::RegisterPlayer { profile, host, conversation }));
+            let application = Application::new(profile(100 + number), host(), conversation());
+            assert!(desk.enter(Command::RegisterPlayer(Box::new(application))));
         }
         desk
     }
@@ -90,6 +89,7 @@ impl Desk {
             rematch: open.rematch,
             tokens: Seats::new(&tokens.a, &tokens.b),
             seed_was_given: true,
+            operated: true,
         };
         Command::RecordResult(Box::new(Report {
             referee: open.referee,
@@ -102,6 +102,7 @@ impl Desk {
             play,
             reason: "nobody came".into(),
             transcript: None,
+            conduct: Seats::default(),
         }))
     }
 

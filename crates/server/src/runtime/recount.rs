@@ -50,13 +50,15 @@ impl Recount {
         self.league.apply(event);
         match &event.fact {
             Fact::ResultRecorded(recorded) => {
-                self.results += 1;
-                match recorded.verdict {
-                    Verdict::Won(_) | Verdict::Drawn => self.played += 1,
-                    Verdict::TechnicalLoss(_) => self.technical_losses += 1,
-                    Verdict::BothLost => self.technical_losses += 2,
-                    Verdict::Cancelled => self.cancelled += 1,
-                }
+                self.count(recorded.verdict, 1);
+            }
+            Fact::Walkover { verdict, .. } => self.count(*verdict, 1),
+            Fact::MatchCancelled { replaced, .. } => {
+                replaced.iter().for_each(|verdict| self.count(*verdict, -1));
+                self.count(Verdict::Cancelled, 1);
+            }
+            Fact::RematchOrdered { replaced, .. } => {
+                replaced.iter().for_each(|verdict| self.count(*verdict, -1));
             }
             Fact::MatchReassigned { annulled, .. } => self.annulled += u64::from(*annulled),
             Fact::LeagueCreated(_)
@@ -66,8 +68,28 @@ impl Recount {
             | Fact::RoundOpened { .. }
             | Fact::ReportRefused { .. }
             | Fact::RoundClosed { .. }
-            | Fact::LeagueCompleted => {}
+            | Fact::LeagueCompleted
+            | Fact::ConductNoted { .. }
+            | Fact::AgentChanged { .. }
+            | Fact::MatchStuck { .. }
+            | Fact::AdmissionSet(_)
+            | Fact::CodeRedeemed { .. }
+            | Fact::Administered { .. }
+            | Fact::PlayerReturned { .. }
+            | Fact::RefereeReturned { .. } => {}
         }
+    }
+
+    /// Counts a result, or takes one back that no longer stands.
+    fn count(&mut self, verdict: Verdict, by: i64) {
+        let (counter, times) = match verdict {
+            Verdict::Won(_) | Verdict::Drawn => (&mut self.played, 1),
+            Verdict::TechnicalLoss(_) => (&mut self.technical_losses, 1),
+            Verdict::BothLost => (&mut self.technical_losses, 2),
+            Verdict::Cancelled => (&mut self.cancelled, 1),
+        };
+        *counter = counter.saturating_add_signed(by * times);
+        self.results = self.results.saturating_add_signed(by);
     }
 }
 

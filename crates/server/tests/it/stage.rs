@@ -293,7 +293,18 @@ pub(crate) fn results(events: &[Event]) -> Vec<Recorded> {
         | Fact::MatchReassigned { .. }
         | Fact::ReportRefused { .. }
         | Fact::RoundClosed { .. }
-        | Fact::LeagueCompleted => None,
+        | Fact::LeagueCompleted
+        | Fact::ConductNoted { .. }
+        | Fact::AgentChanged { .. }
+        | Fact::Walkover { .. }
+        | Fact::MatchCancelled { .. }
+        | Fact::MatchStuck { .. }
+        | Fact::RematchOrdered { .. }
+        | Fact::AdmissionSet(_)
+        | Fact::CodeRedeemed { .. }
+        | Fact::Administered { .. }
+        | Fact::PlayerReturned { .. }
+        | Fact::RefereeReturned { .. } => None,
     });
     recorded.collect()
 }

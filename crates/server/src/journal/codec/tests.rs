@@ -18,6 +18,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod later;
+
 /// A name and the row in hex, one a line. Lines are only ever added.
 const GOLDEN: &str = include_str!("golden.txt");
 
@@ -49,6 +51,17 @@ fn there_is_a_row_of_every_kind() {
         "ReportRefused",
         "RoundClosed",
         "LeagueCompleted",
+        "ConductNoted",
+        "AgentChanged",
+        "Walkover",
+        "MatchCancelled",
+        "MatchStuck",
+        "RematchOrdered",
+        "AdmissionSet",
+        "CodeRedeemed",
+        "Administered",
+        "PlayerReturned",
+        "RefereeReturned",
     ];
     for (_, event) in examples() {
         // A kind that is added must be named here, and above.
@@ -63,6 +76,17 @@ fn there_is_a_row_of_every_kind() {
             Fact::ReportRefused { .. } => "ReportRefused",
             Fact::RoundClosed { .. } => "RoundClosed",
             Fact::LeagueCompleted => "LeagueCompleted",
+            Fact::ConductNoted { .. } => "ConductNoted",
+            Fact::AgentChanged { .. } => "AgentChanged",
+            Fact::Walkover { .. } => "Walkover",
+            Fact::MatchCancelled { .. } => "MatchCancelled",
+            Fact::MatchStuck { .. } => "MatchStuck",
+            Fact::RematchOrdered { .. } => "RematchOrdered",
+            Fact::AdmissionSet(_) => "AdmissionSet",
+            Fact::CodeRedeemed { .. } => "CodeRedeemed",
+            Fact::Administered { .. } => "Administered",
+            Fact::PlayerReturned { .. } => "PlayerReturned",
+            Fact::RefereeReturned { .. } => "RefereeReturned",
         };
         missing.retain(|name| *name != kind);
     }
@@ -155,7 +179,7 @@ fn borrowed(recorded: &Recorded) -> Recorded<&str, &str> {
 
 fn examples() -> Vec<(&'static str, Event)> {
     let at = Timestamp::from_millis(1_736_935_200_123);
-    let facts = founding().into_iter().chain(playing()).chain(ending());
+    let facts = founding().into_iter().chain(playing()).chain(ending()).chain(later::facts());
     facts.map(|(name, fact)| (name, Event { at, fact })).collect()
 }
 
@@ -325,6 +349,7 @@ fn any_fact() -> impl Strategy<Value = Fact> {
         refused,
         (1..u32::MAX).prop_map(|round| Fact::RoundClosed { round: RoundId::new(round) }),
         Just(Fact::LeagueCompleted),
+        later::any_fact(),
     ]
 }
 

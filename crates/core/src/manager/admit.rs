@@ -1,0 +1,102 @@
+//! What an agent that joins or comes back changes.
+
+use std::collections::VecDeque;
+
+use super::admission::address_key;
+use super::{Event, Fact, League, Phase, Player, Profile, Referee};
+use crate::id::AgentId;
+use crate::roster::{Lifecycle, Trigger};
+use crate::time::Timestamp;
+
+impl League {
+    /// Writes who joined or came back.
+    pub(super) fn admit(&mut self, event: &Event) {
+        let lifecycle = self.newcomer(event.at);
+        if let Fact::PlayerRegistered { player, profile, nonce, conversation } = &event.fact {
+            assert_eq!(player.index(), self.players.len(), "players are numbered in order");
+            self.players.push(Player {
+                id: *player,
+                profile: profile.clone(),
+                nonce: *nonce,
+                conversation: conversation.clone(),
+                registered_at: event.at,
+                history: VecDeque::new(),
+                lifecycle,
+                current: None,
+            });
+            self.move_in(AgentId::Player(*player), profile);
+        } else if let Fact::RefereeRegistered {
+            referee,
+            profile,
+            nonce,
+            conversation,
+            capacity,
+            operated,
+        } = &event.fact
+        {
+            assert_eq!(referee.index(), self.referees.len(), "referees are numbered in order");
+            self.referees.push(Referee {
+                id: *referee,
+                profile: profile.clone(),
+                nonce: *nonce,
+                conversation: conversation.clone(),
+                registered_at: event.at,
+                capacity: *capacity,
+                operated: *operated,
+                vanished: false,
+                given: 0,
+                running: 0,
+                approved: false,
+                lifecycle,
+            });
+            self.move_in(AgentId::Referee(*referee), profile);
+        } else {
+            self.readmit(&event.fact, lifecycle);
+        }
+    }
+
+    fn readmit(&mut self, fact: &Fact, new_life: Lifecycle) {
+        if let Fact::PlayerReturned { player, profile, conversation } = fact {
+            let known = &mut self.players[player.index()];
+            known.conversation = conversation.clone();
+            if known.lifecycle.begin_again().is_some() {
+                known.lifecycle = new_life;
+            }
+            self.move_in(AgentId::Player(*player), profile);
+        } else if let Fact::RefereeReturned { referee, profile, conversation, capacity, operated } =
+            fact
+        {
+            let known = &mut self.referees[referee.index()];
+            known.conversation = conversation.clone();
+            (known.capacity, known.operated) = (*capacity, *operated);
+            known.vanished = false;
+            if known.lifecycle.begin_again().is_some() {
+                known.lifecycle = new_life;
+            }
+            self.move_in(AgentId::Referee(*referee), profile);
+        }
+    }
+
+    /// Gives an agent its profile, and its address to nobody else.
+    fn move_in(&mut self, agent: AgentId, profile: &Profile) {
+        let known = match agent {
+            AgentId::Player(id) => &mut self.players[id.index()].profile,
+            AgentId::Referee(id) => &mut self.referees[id.index()].profile,
+        };
+        self.endpoints.remove(&address_key(&known.endpoint));
+        *known = profile.clone();
+        self.endpoints.insert(address_key(&profile.endpoint), agent);
+    }
+
+    /// The life of an agent that has just registered.
+    fn newcomer(&self, at: Timestamp) -> Lifecycle {
+        let policy = &self.articles.policy;
+        let mut lifecycle = Lifecycle::new();
+        let start = (self.phase != Phase::Registering).then_some(Trigger::StartLeague);
+        for trigger in std::iter::once(Trigger::Register).chain(start) {
+            let event = lifecycle.decide(at, trigger, policy);
+            lifecycle.apply(&event.expect("every life begins like this"), policy);
+        }
+        lifecycle
+    }
+}

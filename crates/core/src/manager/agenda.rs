@@ -1,0 +1,247 @@
+//! What a league has yet to attend to, and how its agents stand. All of it follows from the
+//! events; it is kept so that looking for it costs nothing while there is nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Fact, League, Phase, StuckCause};
+use crate::id::{AgentId, MatchId};
+use crate::roster::{AgentState, Lifecycle, StateKind, Transition, Trigger};
+use crate::schedule::Pairing;
+use crate::seat::Seat;
+use crate::time::{Deadline, Timestamp};
+use crate::verdict::Verdict;
+
+/// What a league has yet to attend to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Agenda {
+    /// Agents whose counters demand a change of state.
+    restless: BTreeSet<AgentId>,
+    /// Suspended agents, by the end of their time to recover.
+    suspended: BTreeSet<(Timestamp, AgentId)>,
+    /// Open matches with a player who is gone.
+    pub(super) deserted: BTreeSet<MatchId>,
+    /// Open matches whose referee may no longer officiate.
+    pub(super) orphaned: BTreeSet<MatchId>,
+    /// Matches that wait for the administrator, with the moment nobody waits any longer.
+    pub(super) stuck: BTreeMap<MatchId, Timestamp>,
+}
+
+impl Agenda {
+    /// An agent's counters may demand a change of state.
+    pub(super) fn look_at(&mut self, agent: AgentId) {
+        self.restless.insert(agent);
+    }
+
+    /// Nothing is left to do about a match.
+    pub(super) fn forget(&mut self, match_id: MatchId) {
+        self.deserted.remove(&match_id);
+        self.orphaned.remove(&match_id);
+        self.stuck.remove(&match_id);
+    }
+}
+
+impl League {
+    /// How an agent stands.
+    pub fn lifecycle(&self, agent: AgentId) -> Option<&Lifecycle> {
+        match agent {
+            AgentId::Player(id) => self.player(id).map(|player| &player.lifecycle),
+            AgentId::Referee(id) => self.referee(id).map(|referee| &referee.lifecycle),
+        }
+    }
+
+    /// Whether an agent is registered and neither suspended nor shut down.
+    pub(super) fn is_playing(&self, agent: AgentId) -> bool {
+        self.stands(agent, &[StateKind::Registered, StateKind::Active])
+    }
+
+    /// Whether a player of the match is suspended, so that the match waits.
+    pub fn waits(&self, pairing: Pairing) -> bool {
+        let suspended =
+            |seat| self.stands(AgentId::Player(pairing.player(seat)), &[StateKind::Suspended]);
+        Seat::BOTH.into_iter().any(suspended)
+    }
+
+    pub(super) fn stands(&self, agent: AgentId, states: &[StateKind]) -> bool {
+        self.lifecycle(agent).is_some_and(|one| states.contains(&one.state().kind()))
+    }
+
+    /// Counts what happened to an agent, and remembers it if something follows.
+    pub(super) fn note(&mut self, at: Timestamp, agent: AgentId, trigger: Trigger) {
+        let policy = &self.articles.policy;
+        let lifecycle = match agent {
+            AgentId::Player(id) => &mut self.players[id.index()].lifecycle,
+            AgentId::Referee(id) => &mut self.referees[id.index()].lifecycle,
+        };
+        lifecycle.note(at, trigger, policy);
+        if lifecycle.due(at, policy).is_some() {
+            self.agenda.restless.insert(agent);
+        }
+    }
+
+    /// Writes a change of an agent's state.
+    pub(super) fn change(&mut self, at: Timestamp, agent: AgentId, transition: Transition) {
+        let policy = self.articles.policy.clone();
+        self.agenda.restless.remove(&agent);
+        if let Some(until) = self.lifecycle(agent).and_then(suspended_until) {
+            self.agenda.suspended.remove(&(until, agent));
+        }
+        let lifecycle = self.lifecycle_mut(agent);
+        lifecycle.change(at, transition, &policy);
+        let (until, due) = (suspended_until(lifecycle), lifecycle.due(at, &policy));
+        if let Some(until) = until {
+            self.agenda.suspended.insert((until, agent));
+        }
+        if due.is_some() {
+            self.agenda.restless.insert(agent);
+        }
+        if transition.to == StateKind::Shutdown {
+            self.desert(agent);
+        }
+    }
+
+    /// The matches that an agent leaves behind.
+    fn desert(&mut self, agent: AgentId) {
+        match agent {
+            AgentId::Player(player) => {
+                let current = self.player(player).and_then(|player| player.current);
+                self.agenda.deserted.extend(current.filter(|id| self.is_unfinished(*id)));
+            }
+            AgentId::Referee(referee) => {
+                let Some(round) = self.open_round() else { return };
+                let open = round.matches.iter().enumerate().filter(|(_, open)| {
+                    open.referee == referee && open.filed.is_none() && open.stuck.is_none()
+                });
+                let left: Vec<_> =
+                    open.map(|(index, _)| MatchId::from_index(round.id, index)).collect();
+                self.agenda.orphaned.extend(left);
+            }
+        }
+    }
+
+    fn is_unfinished(&self, match_id: MatchId) -> bool {
+        self.open_match(match_id).is_some_and(|open| open.filed.is_none())
+    }
+
+    /// A change of an agent's state that is due at `now`.
+    pub(super) fn due_change(&self, now: Timestamp) -> Option<Fact> {
+        let waiting = self.agenda.suspended.first().filter(|(until, _)| *until <= now);
+        let mut agents =
+            self.agenda.restless.iter().copied().chain(waiting.map(|(_, agent)| *agent));
+        agents.find_map(|agent| {
+            let transition = self.lifecycle(agent)?.due(now, &self.articles.policy)?;
+            Some(Fact::AgentChanged { agent, transition })
+        })
+    }
+
+    /// What is due about the matches of the open round.
+    pub(super) fn due_match(&self, now: Timestamp) -> Option<Fact> {
+        if let Some(&match_id) = self.agenda.deserted.first() {
+            return self.walkover(match_id);
+        }
+        if let Some(&match_id) = self.agenda.orphaned.first() {
+            let open = self.open_match(match_id)?;
+            let attempt = open.attempt.saturating_add(1);
+            let reason = "the referee may no longer officiate".into();
+            let Some(referee) = self.replacement(Some(open.referee)) else {
+                let cause = StuckCause::NoReferee;
+                return Some(Fact::MatchStuck { match_id, cause, reason });
+            };
+            let annulled = false;
+            return Some(Fact::MatchReassigned { match_id, attempt, referee, annulled, reason });
+        }
+        self.due_stuck(now)
+    }
+
+    /// A match without a referee goes to one as soon as there is one; nobody waits for ever for the
+    /// administrator.
+    fn due_stuck(&self, now: Timestamp) -> Option<Fact> {
+        if self.paused {
+            return None;
+        }
+        self.agenda.stuck.iter().find_map(|(&match_id, until)| {
+            let open = self.open_match(match_id)?;
+            let lacks_referee =
+                open.stuck.is_some_and(|stuck| stuck.cause == StuckCause::NoReferee);
+            if let (true, Some(referee)) = (lacks_referee, self.replacement(Some(open.referee))) {
+                let (attempt, annulled) = (open.attempt.saturating_add(1), false);
+                let reason = "there is a referee again".into();
+                return Some(Fact::MatchReassigned {
+                    match_id,
+                    attempt,
+                    referee,
+                    annulled,
+                    reason,
+                });
+            }
+            let reason = || "nobody decided about the match in time".into();
+            (*until <= now).then(|| Fact::MatchCancelled {
+                match_id,
+                replaced: None,
+                reason: reason(),
+            })
+        })
+    }
+
+    fn walkover(&self, match_id: MatchId) -> Option<Fact> {
+        let pairing = self.open_match(match_id)?.pairing;
+        let gone =
+            |seat| self.stands(AgentId::Player(pairing.player(seat)), &[StateKind::Shutdown]);
+        let (verdict, reason) = match (gone(Seat::A), gone(Seat::B)) {
+            (true, true) => (Verdict::BothLost, "both players have left the league".into()),
+            (true, false) => (Verdict::TechnicalLoss(Seat::A), left(pairing, Seat::A)),
+            (false, _) => (Verdict::TechnicalLoss(Seat::B), left(pairing, Seat::B)),
+        };
+        Some(Fact::Walkover { match_id, verdict, reason: reason.into() })
+    }
+
+    /// When the league next wants a [`super::Command::Wake`] after it was woken at `woken`, and
+    /// why.
+    pub fn next_deadline(&self, woken: Timestamp) -> Option<Deadline> {
+        let policy = &self.articles.policy;
+        let suspended = self.agenda.suspended.iter();
+        let agents = suspended
+            .filter_map(|(_, agent)| self.lifecycle(*agent)?.next_deadline(woken, policy))
+            .min();
+        let stuck = self.agenda.stuck.values().min().filter(|_| !self.paused);
+        let stuck = stuck.map(|at| Deadline::new(*at, "nobody decided about a match"));
+        Deadline::earlier(Deadline::earlier(agents, stuck), self.start_deadline())
+    }
+
+    /// The suspended agents that are to be asked for a sign of life, if that was last looked at
+    /// when the league was woken at `woken`.
+    pub fn probes_due(&self, woken: Timestamp, now: Timestamp) -> Vec<AgentId> {
+        let policy = &self.articles.policy;
+        let due = |agent: &AgentId| {
+            let next = self.lifecycle(*agent).and_then(|one| one.next_deadline(woken, policy));
+            next.is_some_and(|deadline| deadline.at <= now)
+        };
+        let suspended = self.agenda.suspended.iter().filter(|(until, _)| now < *until);
+        suspended.map(|(_, agent)| *agent).filter(due).collect()
+    }
+
+    /// Whether the next round waits for somebody to officiate it.
+    pub fn lacks_referee(&self) -> bool {
+        matches!(self.phase, Phase::BetweenRounds { .. }) && !self.has_official()
+    }
+
+    pub(super) fn lifecycle_mut(&mut self, agent: AgentId) -> &mut Lifecycle {
+        match agent {
+            AgentId::Player(id) => &mut self.players[id.index()].lifecycle,
+            AgentId::Referee(id) => &mut self.referees[id.index()].lifecycle,
+        }
+    }
+}
+
+fn left(pairing: Pairing, seat: Seat) -> String {
+    format!("{} has left the league", pairing.player(seat))
+}
+
+const fn suspended_until(lifecycle: &Lifecycle) -> Option<Timestamp> {
+    match lifecycle.state() {
+        AgentState::Suspended { until, .. } => Some(*until),
+        AgentState::Init
+        | AgentState::Registered
+        | AgentState::Active
+        | AgentState::Shutdown { .. } => None,
+    }
+}

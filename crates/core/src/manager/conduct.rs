@@ -1,0 +1,47 @@
+//! How the players of a match behaved towards their referee's calls.
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::OFFENCES_PER_MATCH_MAX;
+use crate::roster::Trigger;
+
+/// What became of the calls to one player in one match. Only invitations and calls for a move
+/// count, and only what proved itself to come from the player.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Conduct {
+    /// Whether it answered at all before it was silent.
+    pub answered: bool,
+    /// Steps that were finally lost by silence.
+    pub timeouts: u32,
+    /// Calls that could not reach it, each counted once.
+    pub connection_errors: u32,
+    /// Answers that were no legal move.
+    pub invalid_moves: u32,
+}
+
+impl Conduct {
+    /// Whether nothing in it can count against the player.
+    pub const fn is_clean(&self) -> bool {
+        self.timeouts == 0 && self.connection_errors == 0 && self.invalid_moves == 0
+    }
+
+    /// The same with no number beyond what one match can have.
+    pub(super) fn bounded(self) -> Self {
+        Self {
+            answered: self.answered,
+            timeouts: self.timeouts.min(OFFENCES_PER_MATCH_MAX),
+            connection_errors: self.connection_errors.min(OFFENCES_PER_MATCH_MAX),
+            invalid_moves: self.invalid_moves.min(OFFENCES_PER_MATCH_MAX),
+        }
+    }
+
+    /// What it means for the player's lifecycle, in order: silence comes last, because it ends a
+    /// match.
+    pub(super) fn triggers(self) -> impl Iterator<Item = Trigger> {
+        let times = |trigger, count: u32| std::iter::repeat_n(trigger, count as usize);
+        times(Trigger::Answer, u32::from(self.answered))
+            .chain(times(Trigger::Disconnect, self.connection_errors))
+            .chain(times(Trigger::MoveInvalidly, self.invalid_moves))
+            .chain(times(Trigger::TimeOut, self.timeouts))
+    }
+}

@@ -1,0 +1,113 @@
+//! What an administrator can order, and what it leads to.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Decision, Fact, League, Phase, Refusal, Reply};
+use crate::id::{AgentId, MatchId, RefereeId};
+use crate::limits::REASON_BYTES_MAX;
+use crate::roster::Trigger;
+use crate::time::Timestamp;
+
+/// Something an administrator orders. Journaled: variants are only ever added at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Order {
+    /// An agent must leave.
+    Ban(AgentId),
+    /// A suspended agent goes on; one that is shut down may register once more.
+    Reinstate(AgentId),
+    /// A referee may officiate.
+    Approve(RefereeId),
+    /// No more matches are handed out.
+    Pause,
+    /// Matches are handed out again.
+    Resume,
+    /// No more players are taken.
+    CloseRegistration,
+    /// A match of the open round counts for nobody.
+    Cancel(MatchId),
+    /// A match of the open round is played again, with a new draw.
+    Rematch(MatchId),
+    /// A league that is over is put away.
+    Archive,
+}
+
+impl League {
+    pub(super) fn decide_order(
+        &self,
+        now: Timestamp,
+        order: Order,
+        reason: Arc<str>,
+    ) -> Result<Decision, Refusal> {
+        if reason.trim().is_empty() || reason.len() > REASON_BYTES_MAX {
+            return Err(Refusal::BadReason);
+        }
+        if self.archived && order != Order::Archive {
+            return Err(Refusal::Archived);
+        }
+        let (changes, also) = match order {
+            Order::Ban(agent) => (true, self.ordered(now, agent, Trigger::Ban)?),
+            Order::Reinstate(agent) => (true, self.ordered(now, agent, Trigger::Reinstate)?),
+            Order::Approve(id) => {
+                let agent = AgentId::Referee(id);
+                let referee = self.referee(id).ok_or(Refusal::UnknownAgent(agent))?;
+                (!referee.approved, None)
+            }
+            Order::Pause | Order::Resume => {
+                if matches!(self.phase, Phase::Completed { .. }) {
+                    return Err(Refusal::Completed);
+                }
+                (self.paused != (order == Order::Pause), None)
+            }
+            Order::CloseRegistration if self.phase != Phase::Registering => {
+                return Err(Refusal::AlreadyStarted);
+            }
+            Order::CloseRegistration => (!self.registration_closed, None),
+            Order::Cancel(match_id) => (true, Some(self.cancellation(match_id, &reason)?)),
+            Order::Rematch(match_id) => (true, Some(self.rematch(match_id)?)),
+            Order::Archive => match self.phase {
+                Phase::Completed { .. } => (!self.archived, None),
+                Phase::Registering | Phase::BetweenRounds { .. } | Phase::Playing(_) => {
+                    return Err(Refusal::NotCompleted);
+                }
+            },
+        };
+        let fact = changes.then_some(Fact::Administered { order, reason });
+        Ok(Decision { fact, also, reply: Reply::Done })
+    }
+
+    /// The change of an agent's state that an order demands, if it demands one.
+    fn ordered(
+        &self,
+        now: Timestamp,
+        agent: AgentId,
+        trigger: Trigger,
+    ) -> Result<Option<Fact>, Refusal> {
+        let lifecycle = self.lifecycle(agent).ok_or(Refusal::UnknownAgent(agent))?;
+        let event = lifecycle.decide(now, trigger, &self.articles.policy)?;
+        Ok(event.transition.map(|transition| Fact::AgentChanged { agent, transition }))
+    }
+
+    fn cancellation(&self, match_id: MatchId, reason: &Arc<str>) -> Result<Fact, Refusal> {
+        let open = self.open_match(match_id).ok_or_else(|| self.not_open(match_id))?;
+        let replaced = open.filed.map(|filed| filed.verdict);
+        Ok(Fact::MatchCancelled { match_id, replaced, reason: reason.clone() })
+    }
+
+    fn rematch(&self, match_id: MatchId) -> Result<Fact, Refusal> {
+        let open = self.open_match(match_id).ok_or_else(|| self.not_open(match_id))?;
+        let referee = self.replacement(None).ok_or(Refusal::NoReferee)?;
+        let (attempt, rematch) = (open.attempt.saturating_add(1), open.rematch.saturating_add(1));
+        let replaced = open.filed.map(|filed| filed.verdict);
+        Ok(Fact::RematchOrdered { match_id, attempt, rematch, referee, replaced })
+    }
+
+    /// Why a match cannot be decided anew.
+    fn not_open(&self, match_id: MatchId) -> Refusal {
+        match self.filed_result(match_id) {
+            Some(_) => Refusal::RoundIsOver(match_id),
+            None => Refusal::UnknownMatch(match_id),
+        }
+    }
+}

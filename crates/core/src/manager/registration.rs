@@ -1,0 +1,268 @@
+//! Who joins, who comes back, and who has been here before.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::admission::address_key;
+use super::{
+    Application, Decision, Fact, League, Phase, PlayerAdmission, Profile, Refusal, Reply, Returning,
+};
+use crate::dice::Dice;
+use crate::id::{AgentId, PlayerId, RefereeId};
+use crate::limits::{REFEREE_MATCHES_MAX, REFEREES_MAX};
+use crate::roster::{AgentState, StateKind, Trigger};
+use crate::time::Timestamp;
+
+/// Ports of players and referees that name none: this and their number.
+const PLAYER_PORT_BASE: u32 = 8_100;
+const REFEREE_PORT_BASE: u32 = 8_000;
+/// How long the same registration gets the same answer.
+const SAME_ANSWER: Duration = Duration::from_secs(120);
+
+impl League {
+    pub(super) fn decide_player(
+        &self,
+        now: Timestamp,
+        application: Application,
+        dice: &mut impl Dice,
+    ) -> Result<Decision, Refusal> {
+        if let Some(returning) = application.known {
+            return self.decide_player_return(now, returning, application);
+        }
+        if let Some(agent) = self.registered_as(&application) {
+            return self.same_again(now, agent, &application);
+        }
+        if self.phase != Phase::Registering {
+            return Err(Refusal::LateRegistration);
+        }
+        if self.registration_closed {
+            return Err(Refusal::RegistrationClosed);
+        }
+        let code = self.check_code(application.join_code)?;
+        let player = PlayerId::from_index(self.players.len());
+        let Application { profile, host, conversation, .. } = application;
+        let profile = with_address(profile, &host, PLAYER_PORT_BASE + player.number());
+        self.check_profile(&profile, None)?;
+        let limit = self.charter.players_max;
+        if self.players.len() >= limit as usize {
+            return Err(Refusal::LeagueFull { limit });
+        }
+        let nonce = dice.bytes32();
+        let reply = Reply::Registered { agent: AgentId::Player(player), nonce };
+        let fact = Fact::PlayerRegistered { player, profile, nonce, conversation };
+        let also = code.map(|code| Fact::CodeRedeemed { player, code });
+        Ok(Decision { fact: Some(fact), also, reply })
+    }
+
+    pub(super) fn decide_referee(
+        &self,
+        now: Timestamp,
+        application: Application,
+        (capacity, operated): (u32, bool),
+        dice: &mut impl Dice,
+    ) -> Result<Decision, Refusal> {
+        let capacity = capacity.clamp(1, REFEREE_MATCHES_MAX);
+        if let Some(returning) = application.known {
+            return self.decide_referee_return(now, returning, application, (capacity, operated));
+        }
+        if let Some(agent) = self.registered_as(&application) {
+            return self.same_again(now, agent, &application);
+        }
+        if matches!(self.phase, Phase::Completed { .. }) {
+            return Err(Refusal::LateRegistration);
+        }
+        let referee = RefereeId::from_index(self.referees.len());
+        let Application { profile, host, conversation, .. } = application;
+        let profile = with_address(profile, &host, REFEREE_PORT_BASE + referee.number());
+        self.check_profile(&profile, None)?;
+        if self.referees.len() >= REFEREES_MAX as usize {
+            return Err(Refusal::TooManyReferees { limit: REFEREES_MAX });
+        }
+        let nonce = dice.bytes32();
+        let reply = Reply::Registered { agent: AgentId::Referee(referee), nonce };
+        let fact =
+            Fact::RefereeRegistered { referee, profile, nonce, conversation, capacity, operated };
+        Ok(Decision { fact: Some(fact), also: None, reply })
+    }
+
+    /// The agent that has registered like this before: the same address, or, for one that names
+    /// none, the same person and program on the same host.
+    pub fn registered_as(&self, application: &Application) -> Option<AgentId> {
+        let Application { profile, host, .. } = application;
+        if !profile.endpoint.is_empty() {
+            return self.endpoints.get(&address_key(&profile.endpoint)).copied();
+        }
+        let start = format!("http://{host}:");
+        let is_same = |known: &Profile| {
+            known.endpoint.starts_with(&start)
+                && (&known.display_name, &known.version, &known.email)
+                    == (&profile.display_name, &profile.version, &profile.email)
+        };
+        let player = self.players.iter().find(|player| is_same(&player.profile));
+        let referee = || self.referees.iter().find(|referee| is_same(&referee.profile));
+        let player = player.map(|player| AgentId::Player(player.id));
+        player.or_else(|| referee().map(|referee| AgentId::Referee(referee.id)))
+    }
+
+    /// The same registration again gets the same answer for a while. The answer holds the token,
+    /// so nobody gets it by knowing an address and a conversation.
+    fn same_again(
+        &self,
+        now: Timestamp,
+        agent: AgentId,
+        application: &Application,
+    ) -> Result<Decision, Refusal> {
+        let (known, nonce, conversation, registered_at) = match agent {
+            AgentId::Player(id) => {
+                let one = &self.players[id.index()];
+                (&one.profile, one.nonce, &one.conversation, one.registered_at)
+            }
+            AgentId::Referee(id) => {
+                let one = &self.referees[id.index()];
+                (&one.profile, one.nonce, &one.conversation, one.registered_at)
+            }
+        };
+        let Application { profile, host, .. } = application;
+        let named = if profile.endpoint.is_empty() { &known.endpoint } else { &profile.endpoint };
+        let is_repeated = *known == Profile { endpoint: named.clone(), ..profile.clone() }
+            && *conversation == application.conversation
+            && self.hosts.get(&agent) == Some(host)
+            && !application.token_used
+            && now.since(registered_at) <= SAME_ANSWER;
+        if is_repeated {
+            let reply = Reply::Registered { agent, nonce };
+            return Ok(Decision { fact: None, also: None, reply });
+        }
+        Err(Refusal::AlreadyRegistered(agent))
+    }
+
+    fn check_profile(&self, profile: &Profile, own: Option<AgentId>) -> Result<(), Refusal> {
+        if let Some(name) = profile.unreasonable_text() {
+            return Err(Refusal::BadProfile(name));
+        }
+        let got = profile.protocol_version;
+        if !got.is_supported() {
+            return Err(Refusal::UnsupportedVersion { got });
+        }
+        if !profile.games.contains(&self.charter.game) {
+            return Err(Refusal::UnsupportedGame(self.charter.game.clone()));
+        }
+        let there = self.endpoints.get(&address_key(&profile.endpoint)).copied();
+        match there.filter(|there| own != Some(*there)) {
+            Some(other) => Err(Refusal::AlreadyRegistered(other)),
+            None => Ok(()),
+        }
+    }
+
+    /// The join code to be used up, if the league wants one.
+    fn check_code(&self, shown: Option<[u8; 32]>) -> Result<Option<[u8; 32]>, Refusal> {
+        let PlayerAdmission::Codes(codes) = &self.admission.players else { return Ok(None) };
+        let shown = shown.ok_or(Refusal::JoinCodeNeeded)?;
+        if !codes.iter().any(|invited| invited.code == shown) {
+            return Err(Refusal::UnknownJoinCode);
+        }
+        match self.redeemed.get(&shown) {
+            Some(player) => Err(Refusal::JoinCodeUsed(AgentId::Player(*player))),
+            None => Ok(Some(shown)),
+        }
+    }
+
+    fn decide_player_return(
+        &self,
+        now: Timestamp,
+        returning: Returning,
+        application: Application,
+    ) -> Result<Decision, Refusal> {
+        let agent = returning.agent;
+        let AgentId::Player(player) = agent else { return Err(Refusal::UnknownAgent(agent)) };
+        let known = self.player(player).ok_or(Refusal::UnknownAgent(agent))?;
+        let plays = self.phase == Phase::Registering || self.standings.record_of(player).is_some();
+        if !plays {
+            return Err(Refusal::LateRegistration);
+        }
+        let also = self.comeback(now, agent)?;
+        let profile = self.new_profile(returning, &known.profile, application.profile)?;
+        let reply = Reply::Registered { agent, nonce: known.nonce };
+        if profile == known.profile && self.is_playing(agent) {
+            return Ok(Decision { fact: None, also: None, reply });
+        }
+        let conversation = application.conversation;
+        let fact = Fact::PlayerReturned { player, profile, conversation };
+        Ok(Decision { fact: Some(fact), also, reply })
+    }
+
+    fn decide_referee_return(
+        &self,
+        now: Timestamp,
+        returning: Returning,
+        application: Application,
+        (capacity, operated): (u32, bool),
+    ) -> Result<Decision, Refusal> {
+        let agent = returning.agent;
+        let AgentId::Referee(referee) = agent else { return Err(Refusal::UnknownAgent(agent)) };
+        let known = self.referee(referee).ok_or(Refusal::UnknownAgent(agent))?;
+        let also = self.comeback(now, agent)?;
+        let profile = self.new_profile(returning, &known.profile, application.profile)?;
+        let operated = operated || known.operated;
+        let reply = Reply::Registered { agent, nonce: known.nonce };
+        let is_same = (&profile, capacity, operated, false)
+            == (&known.profile, known.capacity, known.operated, known.vanished);
+        if is_same && self.is_playing(agent) {
+            return Ok(Decision { fact: None, also: None, reply });
+        }
+        let conversation = application.conversation;
+        let fact = Fact::RefereeReturned { referee, profile, conversation, capacity, operated };
+        Ok(Decision { fact: Some(fact), also, reply })
+    }
+
+    /// Whether an agent may come back, and how its state changes by it.
+    fn comeback(&self, now: Timestamp, agent: AgentId) -> Result<Option<Fact>, Refusal> {
+        if matches!(self.phase, Phase::Completed { .. }) {
+            return Err(Refusal::LateRegistration);
+        }
+        let lifecycle = self.lifecycle(agent).ok_or(Refusal::UnknownAgent(agent))?;
+        match lifecycle.state() {
+            AgentState::Shutdown { may_return: false, .. } => Err(Refusal::IsShutDown(agent)),
+            AgentState::Shutdown { may_return: true, .. }
+            | AgentState::Init
+            | AgentState::Registered
+            | AgentState::Active => Ok(None),
+            AgentState::Suspended { .. } => {
+                let policy = &self.articles.policy;
+                let event = lifecycle.decide(now, Trigger::PassHealthCheck, policy)?;
+                match event.transition {
+                    Some(over) if over.to == StateKind::Shutdown => Err(Refusal::IsShutDown(agent)),
+                    change => Ok(change.map(|transition| Fact::AgentChanged { agent, transition })),
+                }
+            }
+        }
+    }
+
+    /// What an agent that comes back says of itself. It moves to another address only if nobody
+    /// answers at the old one: whoever has seen its token must not take its place.
+    fn new_profile(
+        &self,
+        returning: Returning,
+        known: &Profile,
+        mut profile: Profile,
+    ) -> Result<Profile, Refusal> {
+        if profile.endpoint.is_empty() {
+            profile.endpoint = known.endpoint.clone();
+        }
+        let agent = returning.agent;
+        self.check_profile(&profile, Some(agent))?;
+        let moves = address_key(&profile.endpoint) != address_key(&known.endpoint);
+        if moves && !returning.old_is_silent {
+            return Err(Refusal::OldAddressAnswers(agent));
+        }
+        Ok(profile)
+    }
+}
+
+/// The profile with an address: its own, or the one the documents derive for agents without one.
+fn with_address(profile: Profile, host: &Arc<str>, port: u32) -> Profile {
+    if !profile.endpoint.is_empty() {
+        return profile;
+    }
+    Profile { endpoint: format!("http://{host}:{port}/mcp").into(), ..profile }
+}
