@@ -73,6 +73,12 @@ impl Hall {
         hall
     }
 
+    pub(super) fn started(players: u32, referees: u32) -> Self {
+        let mut hall = Self::filled(players, referees);
+        hall.ask(Command::Start).unwrap();
+        hall
+    }
+
     pub(super) fn fill(&mut self, players: u32, referees: u32) {
         (1..=players).for_each(|n| drop(self.join_player(n).unwrap()));
         (1..=referees).for_each(|n| drop(self.join_referee(n, 4).unwrap()));
@@ -207,4 +213,17 @@ pub(super) fn filed(report: Report) -> Command {
 
 pub(super) fn first() -> MatchId {
     MatchId::new(RoundId::FIRST, 1)
+}
+
+pub(super) fn nothing() -> Play {
+    Play {
+        turns: vec![],
+        stranded: Seats::default(),
+        nonces: Seats::default(),
+        choice_proofs: Seats::default(),
+    }
+}
+
+pub(super) fn order(order: Order) -> Command {
+    Command::Administer { order, reason: "a test".into() }
 }

@@ -1,6 +1,8 @@
 //! Stories of leagues: who joins, what is reported, what the books say.
 
 mod hall;
+mod life;
+mod orders;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,0 +1,256 @@
+//! Stories of agents that misbehave, recover, leave, and of matches that wait for them.
+
+use std::time::Duration;
+
+use super::super::dispatch::Dispatcher;
+use super::super::*;
+use super::hall::{Hall, first, nothing, officiating, order, profile};
+use crate::limits::ATTEMPTS_MAX;
+use crate::roster::{AgentState, Reason, StateKind};
+use crate::seat::{Seat, Seats};
+use crate::verdict::Verdict;
+
+const SILENT: Conduct =
+    Conduct { answered: false, timeouts: 1, connection_errors: 0, invalid_moves: 0 };
+
+fn agent(number: u32) -> AgentId {
+    AgentId::Player(PlayerId::new(number))
+}
+
+fn state(hall: &Hall, agent: AgentId) -> StateKind {
+    hall.league.lifecycle(agent).unwrap().state().kind()
+}
+
+impl Hall {
+    /// Plays until the player has been silent in `times` matches; everybody else plays well.
+    fn silence(&mut self, player: PlayerId, times: u32) {
+        let mut left = times;
+        while left > 0 {
+            let (match_id, pairing) = self.next_open();
+            let Some(seat) = pairing.seat_of(player) else {
+                let report = self.report(match_id, ["even", "odd"]);
+                self.file(report).unwrap();
+                continue;
+            };
+            let mut report = self.sign(match_id, Verdict::TechnicalLoss(seat), nothing());
+            report.conduct[seat] = SILENT;
+            self.file(report).unwrap();
+            left -= 1;
+        }
+    }
+
+    fn next_open(&self) -> (MatchId, crate::schedule::Pairing) {
+        let round = self.league.open_round().unwrap();
+        let index = round.matches.iter().position(|open| open.filed.is_none()).unwrap();
+        (MatchId::from_index(round.id, index), round.matches[index].pairing)
+    }
+
+    fn count(&self, wanted: impl Fn(&Fact) -> bool) -> usize {
+        self.books.iter().filter(|event| wanted(&event.fact)).count()
+    }
+
+    fn pass(&mut self, seconds: u64) {
+        self.now = self.now + Duration::from_secs(seconds);
+        self.ask(Command::Wake).unwrap();
+    }
+}
+
+// req: LIFE-1, LIFE-2
+#[test]
+fn silence_three_times_in_a_row_suspends_and_is_written_down() {
+    let mut hall = Hall::started(8, 1);
+    hall.silence(PlayerId::new(1), 2);
+    assert_eq!(state(&hall, agent(1)), StateKind::Active);
+    hall.silence(PlayerId::new(1), 1);
+    assert_eq!(state(&hall, agent(1)), StateKind::Suspended);
+    let changes = |fact: &Fact| match fact {
+        Fact::AgentChanged { agent: who, transition } => {
+            assert_eq!((*who, transition.reason), (agent(1), Reason::Timeouts(3)));
+            true
+        }
+        _ => false,
+    };
+    assert_eq!(hall.count(changes), 1);
+    let event = hall.books.iter().find(|event| changes(&event.fact)).unwrap();
+    assert_eq!(hall.league.effects(event), [Effect::NoticeSuspension(agent(1))]);
+    assert_eq!(hall.league, hall.replayed());
+}
+
+#[test]
+fn a_clean_match_is_one_event_and_ends_a_row_of_silence() {
+    let mut hall = Hall::started(8, 1);
+    hall.silence(PlayerId::new(1), 2);
+    let (match_id, _) = hall.next_open();
+    let (report, books) = (hall.report(match_id, ["even", "odd"]), hall.books.len());
+    hall.file(report).unwrap();
+    assert_eq!(hall.books.len(), books + 1);
+    while hall.league.player(PlayerId::new(1)).unwrap().lifecycle.timeouts() > 0 {
+        let (match_id, _) = hall.next_open();
+        let report = hall.report(match_id, ["even", "odd"]);
+        hall.file(report).unwrap();
+    }
+    hall.silence(PlayerId::new(1), 2);
+    assert_eq!(state(&hall, agent(1)), StateKind::Active);
+}
+
+// req: LIFE-3, LIFE-4
+#[test]
+fn a_suspended_players_match_waits_and_is_played_after_a_sign_of_life() {
+    let mut hall = Hall::started(8, 1);
+    hall.silence(PlayerId::new(1), 3);
+    while hall.league.next_match(PlayerId::new(1)).unwrap().0.round != hall.next_open().0.round {
+        let (match_id, _) = hall.next_open();
+        let report = hall.report(match_id, ["even", "odd"]);
+        hall.file(report).unwrap();
+    }
+    let (waiting, _) = hall.league.next_match(PlayerId::new(1)).unwrap();
+    let mut dispatcher = Dispatcher::for_league(&hall.league);
+    let handed = |dispatcher: &mut Dispatcher, hall: &Hall| {
+        let out = dispatcher.hand_out(&hall.league, hall.now, 100);
+        out.into_iter().map(|handout| handout.match_id).collect::<Vec<_>>()
+    };
+    let others = handed(&mut dispatcher, &hall);
+    assert!(!others.contains(&waiting) && !others.is_empty(), "{others:?}");
+    let woken = hall.now;
+    assert_eq!(hall.league.probes_due(woken, woken + Duration::from_secs(9)), []);
+    assert_eq!(hall.league.next_deadline(woken).unwrap().at, woken + Duration::from_secs(10));
+    hall.pass(10);
+    assert_eq!(hall.league.probes_due(woken, hall.now), [agent(1)]);
+    assert_eq!(hall.league.probes_due(hall.now, hall.now), []);
+    let books = hall.books.len();
+    hall.ask(Command::ProbeAnswered { agent: agent(1) }).unwrap();
+    assert_eq!(state(&hall, agent(1)), StateKind::Active);
+    for event in &hall.books[books..] {
+        dispatcher.apply(&hall.league, event);
+    }
+    assert_eq!(handed(&mut dispatcher, &hall), [waiting]);
+    hall.play_to_the_end();
+    assert_eq!(hall.count(|fact| matches!(fact, Fact::Walkover { .. })), 0);
+    assert_eq!(hall.league, hall.replayed());
+}
+
+// req: LIFE-3, LIFE-4
+#[test]
+fn whoever_does_not_recover_is_shut_down_and_its_matches_are_walkovers() {
+    let mut hall = Hall::started(8, 1);
+    hall.silence(PlayerId::new(1), 3);
+    hall.pass(299);
+    assert_eq!(state(&hall, agent(1)), StateKind::Suspended);
+    hall.pass(1);
+    let cause = Reason::RecoveryFailed;
+    let gone = AgentState::Shutdown { cause, may_return: false };
+    assert_eq!(*hall.league.lifecycle(agent(1)).unwrap().state(), gone);
+    hall.play_to_the_end();
+    assert_eq!(hall.count(|fact| matches!(fact, Fact::Walkover { .. })), 4);
+    let points: u64 = hall.league.table().iter().map(|row| row.record.points).sum();
+    assert_eq!(points, 28 * 3, "a walkover is worth a win");
+    let record = *hall.league.standings().record_of(PlayerId::new(1)).unwrap();
+    assert_eq!((record.played, record.technical_losses), (7, 7));
+    assert_eq!(hall.league, hall.replayed());
+}
+
+// req: LIFE-3
+#[test]
+fn ten_matches_lost_technically_end_it() {
+    let mut hall = Hall::started(12, 1);
+    for _ in 0..10 {
+        while hall.league.next_match(PlayerId::new(1)).unwrap().0 != hall.next_open().0 {
+            let (match_id, _) = hall.next_open();
+            let report = hall.report(match_id, ["even", "odd"]);
+            hall.file(report).unwrap();
+        }
+        let (match_id, pairing) = hall.next_open();
+        let lost = Verdict::TechnicalLoss(pairing.seat_of(PlayerId::new(1)).unwrap());
+        let report = hall.sign(match_id, lost, nothing());
+        hall.file(report).unwrap();
+    }
+    assert_eq!(state(&hall, agent(1)), StateKind::Shutdown);
+}
+
+#[test]
+fn two_who_left_both_lose_and_the_league_ends() {
+    let mut hall = Hall::started(4, 1);
+    for number in 1..=4 {
+        hall.ask(order(Order::Ban(agent(number)))).unwrap();
+    }
+    assert!(matches!(hall.league.phase(), Phase::Completed { .. }));
+    let both = |fact: &Fact| matches!(fact, Fact::Walkover { verdict: Verdict::BothLost, .. });
+    assert!(hall.count(both) > 0);
+    assert_eq!(hall.league, hall.replayed());
+}
+
+#[test]
+fn a_match_given_away_too_often_waits_for_the_administrator_but_not_for_ever() {
+    let mut hall = Hall::started(2, 2);
+    let lost = |hall: &mut Hall, match_id: MatchId| {
+        let attempt = hall.league.open_match(match_id).unwrap().attempt;
+        let cause = VoidCause::NotTaken { reason: "connection refused".into() };
+        hall.ask(Command::VoidAttempt { match_id, attempt, cause })
+    };
+    (0..ATTEMPTS_MAX).for_each(|_| drop(lost(&mut hall, first()).unwrap()));
+    assert_eq!(lost(&mut hall, first()), Err(Refusal::MatchIsStuck(first())));
+    let stuck = hall.books.last().unwrap();
+    assert_eq!(hall.league.effects(stuck), [Effect::Alert(Alert::MatchStuck(first()))]);
+    assert_eq!(Dispatcher::for_league(&hall.league).hand_out(&hall.league, hall.now, 9), []);
+    let at = hall.league.next_deadline(hall.now).unwrap().at;
+    assert!(at > hall.league.open_round().unwrap().deadline);
+
+    let mut decided = Hall::started(2, 2);
+    (0..ATTEMPTS_MAX).for_each(|_| drop(lost(&mut decided, first()).unwrap()));
+    decided.ask(order(Order::Rematch(first()))).unwrap();
+    decided.play_to_the_end();
+    assert!(matches!(decided.league.phase(), Phase::Completed { .. }));
+
+    hall.now = at;
+    hall.ask(Command::Wake).unwrap();
+    assert_eq!(hall.count(|fact| matches!(fact, Fact::MatchCancelled { .. })), 1);
+    assert!(matches!(hall.league.phase(), Phase::Completed { .. }));
+    assert_eq!(hall.league.table().iter().map(|row| row.record.points).sum::<u64>(), 0);
+    assert_eq!(hall.league, hall.replayed());
+}
+
+#[test]
+fn a_player_that_proves_another_move_than_it_sent_is_charged_and_the_referee_is_not() {
+    let mut hall = Hall::started(2, 1);
+    let honest = hall.report(first(), ["even", "odd"]);
+    let mut play = honest.play.clone();
+    play.choice_proofs.a = Some(hall.proof_of(first(), Seat::A, "odd"));
+    let report = hall.sign(first(), honest.verdict, play);
+    assert_eq!(hall.file(report), Ok(Reply::Recorded { again: false }));
+    let noted = hall.books.iter().find_map(|event| match &event.fact {
+        Fact::ConductNoted { conduct, .. } => Some(*conduct),
+        _ => None,
+    });
+    let liar = Conduct { invalid_moves: 1, ..Conduct::default() };
+    assert_eq!(noted, Some(Seats::new(liar, Conduct::default())));
+    assert_eq!(hall.league.refused_reports(), 0);
+}
+
+#[test]
+fn a_foreign_referee_that_forges_a_move_loses_the_match_at_once() {
+    let mut hall = Hall::filled(2, 0);
+    for number in 1..=2 {
+        hall.ask(officiating(profile(8_000 + number), 4, false)).unwrap();
+    }
+    hall.ask(Command::Start).unwrap();
+    let honest = hall.report(first(), ["even", "odd"]);
+    let mut play = honest.play.clone();
+    play.choice_proofs.a = Some(hall.proof_of(first(), Seat::A, "odd"));
+    let forged = hall.sign(first(), honest.verdict, play);
+    let lie = Lie::FalseChoice;
+    let refusal = Refusal::FalseReport { match_id: first(), lie };
+    assert_eq!(hall.file(forged), Ok(Reply::ReportRefused(refusal)));
+    let open = hall.league.open_match(first()).unwrap();
+    assert_eq!((open.attempt, open.referee != honest.referee), (2, true));
+}
+
+#[test]
+fn nobody_is_charged_on_the_word_of_a_foreign_referee() {
+    let mut hall = Hall::filled(2, 0);
+    hall.ask(officiating(profile(8_001), 4, false)).unwrap();
+    hall.ask(Command::Start).unwrap();
+    let mut report = hall.report(first(), ["even", "odd"]);
+    report.conduct.a = Conduct { invalid_moves: 9, timeouts: 9, ..Conduct::default() };
+    hall.file(report).unwrap();
+    assert_eq!(hall.count(|fact| matches!(fact, Fact::ConductNoted { .. })), 0);
+}
