@@ -63,12 +63,10 @@ fn silence_three_times_in_a_row_suspends_and_is_written_down() {
     assert_eq!(state(&hall, agent(1)), StateKind::Active);
     hall.silence(PlayerId::new(1), 1);
     assert_eq!(state(&hall, agent(1)), StateKind::Suspended);
-    let changes = |fact: &Fact| match fact {
-        Fact::AgentChanged { agent: who, transition } => {
-            assert_eq!((*who, transition.reason), (agent(1), Reason::Timeouts(3)));
-            true
-        }
-        _ => false,
+    let changes = |fact: &Fact| {
+        let Fact::AgentChanged { agent: who, transition } = fact else { return false };
+        assert_eq!((*who, transition.reason), (agent(1), Reason::Timeouts(3)));
+        true
     };
     assert_eq!(hall.count(changes), 1);
     let event = hall.books.iter().find(|event| changes(&event.fact)).unwrap();
@@ -217,9 +215,9 @@ fn a_player_that_proves_another_move_than_it_sent_is_charged_and_the_referee_is_
     play.choice_proofs.a = Some(hall.proof_of(first(), Seat::A, "odd"));
     let report = hall.sign(first(), honest.verdict, play);
     assert_eq!(hall.file(report), Ok(Reply::Recorded { again: false }));
-    let noted = hall.books.iter().find_map(|event| match &event.fact {
-        Fact::ConductNoted { conduct, .. } => Some(*conduct),
-        _ => None,
+    let noted = hall.books.iter().find_map(|event| {
+        let Fact::ConductNoted { conduct, .. } = &event.fact else { return None };
+        Some(*conduct)
     });
     let liar = Conduct { invalid_moves: 1, ..Conduct::default() };
     assert_eq!(noted, Some(Seats::new(liar, Conduct::default())));

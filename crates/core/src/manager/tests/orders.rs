@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::super::dispatch::Dispatcher;
 use super::super::*;
 use super::hall::{Hall, application, first, joining, nothing, officiating, order, profile};
-use crate::roster::StateKind;
+use crate::roster::{Reason, StateKind, Transition};
 use crate::seat::Seat;
 use crate::verdict::Verdict;
 
@@ -261,6 +261,7 @@ proptest! {
         let is_over = matches!(hall.league.phase(), Phase::Completed { .. });
         prop_assert!(is_over);
         prop_assert!(hall.league == hall.replayed());
+        assert_documented(&hall.books);
         let policy = hall.league.policy().clone();
         let verdicts = hall.league.past().iter().flat_map(|round| &round.matches);
         let points: u32 = verdicts
@@ -269,6 +270,41 @@ proptest! {
             .sum();
         let table: u64 = hall.league.table().iter().map(|row| row.record.points).sum();
         prop_assert_eq!(table, u64::from(points));
+    }
+}
+
+/// Every change of a state begins where the last one ended, and is one of the documented ones.
+fn assert_documented(books: &[Event]) {
+    use StateKind::{Active, Registered, Shutdown, Suspended};
+    let mut states: BTreeMap<AgentId, StateKind> = BTreeMap::new();
+    for event in books {
+        if event.fact == Fact::LeagueStarted {
+            let waiting = states.values_mut().filter(|state| **state == Registered);
+            waiting.for_each(|state| *state = Active);
+        } else if let Fact::PlayerRegistered { player, .. } = event.fact {
+            states.insert(AgentId::Player(player), Registered);
+        } else if let Fact::RefereeRegistered { referee, .. } = event.fact {
+            states.insert(AgentId::Referee(referee), Registered);
+        } else if let Fact::AgentChanged { agent, transition } = event.fact {
+            let Transition { from, to, reason } = transition;
+            assert_eq!(states.insert(agent, to), Some(from), "{agent}");
+            let documented = match (from, to) {
+                (Registered | Active, Suspended) => matches!(
+                    reason,
+                    Reason::Timeouts(3..)
+                        | Reason::ConnectionErrors(5..)
+                        | Reason::InvalidMoves(5..)
+                ),
+                (Suspended, Active) => matches!(reason, Reason::Recovered | Reason::Reinstated),
+                (Suspended, Shutdown) => matches!(
+                    reason,
+                    Reason::RecoveryFailed | Reason::Failures(10..) | Reason::Banned
+                ),
+                (Active, Shutdown) => matches!(reason, Reason::Failures(10..) | Reason::Banned),
+                _ => false,
+            };
+            assert!(documented, "{transition:?}");
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use super::*;
 mod later;
 
 /// A name and the row in hex, one a line. Lines are only ever added.
-const GOLDEN: &str = include_str!("golden.txt");
+const GOLDEN: &str = include_str!("../golden.txt");
 
 #[test]
 fn every_row_ever_written_decodes_and_is_written_alike() {
