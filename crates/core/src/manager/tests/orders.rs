@@ -318,7 +318,7 @@ fn act(hall: &mut Hall, action: u8, pick: u32, seconds: u64) {
     };
     let index = pick as usize % round.matches.len();
     let (match_id, open) = (MatchId::from_index(round.id, index), &round.matches[index]);
-    let (attempt, seat) = (open.attempt, if pick % 2 == 0 { Seat::A } else { Seat::B });
+    let (attempt, seat) = (open.attempt, if pick.is_multiple_of(2) { Seat::A } else { Seat::B });
     let command = match action {
         0 | 1 => Command::RecordResult(Box::new(hall.report(match_id, ["even", "odd"]))),
         2 | 3 => {
@@ -333,7 +333,7 @@ fn act(hall: &mut Hall, action: u8, pick: u32, seconds: u64) {
         7 => order(Order::Rematch(match_id)),
         8 => order(Order::Cancel(match_id)),
         9 => order(Order::Ban(AgentId::Referee(referee))),
-        10 => order(if pick % 2 == 0 { Order::Pause } else { Order::Resume }),
+        10 => order(if pick.is_multiple_of(2) { Order::Pause } else { Order::Resume }),
         _ => Command::ProbeAnswered { agent: player },
     };
     drop(hall.ask(command));
