@@ -74,11 +74,6 @@ impl Command {
 pub enum VoidCause {
     /// The referee showed no sign of life.
     LeaseExpired,
-    /// The referee could not be given the match, or refused it.
-    NotTaken {
-        /// What happened.
-        reason: Arc<str>,
-    },
     /// The referee says that our own side failed.
     Annulled {
         /// Who says so.
