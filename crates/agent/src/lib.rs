@@ -5,7 +5,7 @@
 //! [`desk`] answers protocol messages behind an endpoint, [`exchange`] sends them and reads the
 //! answers. [`register`] is the handshake with the manager, [`player`] a whole player around a
 //! [`strategy`]. [`ambient`] is the only clock and the only entropy in the workspace, [`guard`]
-//! keeps locks usable and panics heard.
+//! keeps locks usable and panics heard, [`vitals`] says over plain HTTP whether an agent lives.
 #![warn(missing_docs)]
 
 pub mod address;
@@ -22,3 +22,4 @@ pub mod rate;
 pub mod register;
 pub mod strategy;
 pub mod targets;
+pub mod vitals;

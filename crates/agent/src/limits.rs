@@ -53,6 +53,10 @@ pub const IDLE_CONNECTIONS_MAX: usize = 64;
 pub const RATE_KEYS_MAX: usize = 65_536;
 /// Time that running requests get to finish when an endpoint stops.
 pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+/// First pause of an agent that cannot reach its manager; each further one is twice as long.
+pub const REGISTER_PAUSE_MIN: Duration = Duration::from_millis(100);
+/// Longest pause of an agent that cannot reach its manager.
+pub const REGISTER_PAUSE_MAX: Duration = Duration::from_secs(5);
 /// How long a letter that overtook the registration's answer is kept waiting for it.
 pub const MEMBERSHIP_WAIT: Duration = Duration::from_secs(5);
 /// Most matches whose invitations and answers a player remembers.

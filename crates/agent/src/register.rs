@@ -8,12 +8,15 @@ use league_wire::message::{
     ErrorReport, Meta, PlayerRegistration, RefereeRegistration, RegisterResponse,
 };
 use league_wire::{Code, Dialect, Envelope, Letter, Message, MessageType, Reply, Sender};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use crate::ambient;
+use crate::caller::CallError;
 use crate::desk::{refusal, shown_token};
+use crate::endpoint::Answer;
 use crate::exchange::{AskError, Exchange, new_conversation};
-use crate::limits::MEMBERSHIP_WAIT;
+use crate::limits::{MEMBERSHIP_WAIT, REGISTER_PAUSE_MAX, REGISTER_PAUSE_MIN};
+use crate::vitals::Vitals;
 
 /// What a registered agent knows of itself.
 #[derive(Debug, Clone)]
@@ -41,28 +44,48 @@ impl<Id> Membership<Id> {
 
 /// An agent's place for its membership, empty until it is registered.
 #[derive(Debug)]
-pub struct Enrolment<Id>(watch::Sender<Option<Membership<Id>>>);
+pub struct Enrolment<Id> {
+    membership: watch::Sender<Option<Membership<Id>>>,
+    is_over: watch::Sender<bool>,
+    vitals: Vitals,
+}
 
 impl<Id> Default for Enrolment<Id> {
     fn default() -> Self {
-        Self(watch::Sender::new(None))
+        let (membership, is_over) = (watch::Sender::new(None), watch::Sender::new(false));
+        Self { membership, is_over, vitals: Vitals::default() }
     }
 }
 
 impl<Id: Copy> Enrolment<Id> {
     /// The agent is registered.
     pub fn settle(&self, membership: Membership<Id>) {
-        self.0.send_replace(Some(membership));
+        self.membership.send_replace(Some(membership));
     }
 
     /// Who the agent is, once it is registered.
     pub fn id(&self) -> Option<Id> {
-        self.0.borrow().as_ref().map(|membership| membership.id)
+        self.membership.borrow().as_ref().map(|membership| membership.id)
     }
 
     /// Holds the membership as soon as there is one; closed when the agent is gone.
     pub fn watch(&self) -> watch::Receiver<Option<Membership<Id>>> {
-        self.0.subscribe()
+        self.membership.subscribe()
+    }
+
+    /// The manager has said that the league is over.
+    pub fn conclude(&self) {
+        self.is_over.send_replace(true);
+    }
+
+    /// Becomes true when the league is over.
+    pub fn watch_end(&self) -> watch::Receiver<bool> {
+        self.is_over.subscribe()
+    }
+
+    /// The page at `path` of an agent of the kind `agent`, which is ready once it is registered.
+    pub fn page(&self, path: &str, agent: &str) -> Option<Answer> {
+        self.vitals.page(path, agent, self.membership.borrow().is_some())
     }
 
     /// The membership. A letter that overtook the registration's answer waits a while for it.
@@ -109,6 +132,9 @@ pub struct Application {
     pub meta: Meta,
     /// How long to wait for the answer.
     pub timeout: Duration,
+    /// Where to say that the manager cannot be asked just now, for an agent that goes on trying.
+    /// One without it fails at once.
+    pub troubles: Option<mpsc::Sender<RegisterError>>,
 }
 
 /// Registers a player.
@@ -158,13 +184,44 @@ async fn send(
         token: None,
         league_id: application.league.clone(),
     };
-    let letter = Letter { envelope, message };
+    let mut letter = Letter { envelope, message };
     let expected = [MessageType::LeagueRegisterResponse, MessageType::RefereeRegisterResponse];
     let (manager, dialect) = (&application.manager, application.dialect);
-    exchange
-        .ask(manager, dialect, &letter, &expected, application.timeout)
-        .await
-        .map_err(|source| RegisterError::Ask { manager: manager.clone(), source: Box::new(source) })
+    let mut pause = REGISTER_PAUSE_MIN;
+    loop {
+        // The conversation stays: a manager that has heard us before gives the same answer again.
+        letter.envelope.timestamp = ambient::now();
+        let asked = exchange.ask(manager, dialect, &letter, &expected, application.timeout).await;
+        let source = match asked {
+            Ok(reply) => return Ok(reply),
+            Err(source) => source,
+        };
+        let is_passing = is_passing(&source);
+        let error = RegisterError::Ask { manager: manager.clone(), source: Box::new(source) };
+        let Some(troubles) = application.troubles.as_ref().filter(|_| is_passing) else {
+            return Err(error);
+        };
+        // Nobody needs to hear all of them.
+        let _unheard = troubles.try_send(error);
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(REGISTER_PAUSE_MAX);
+    }
+}
+
+/// Whether the manager may well answer later: it is not there yet, restarts, or has much to do.
+fn is_passing(error: &AskError) -> bool {
+    match error {
+        AskError::Call(call) => matches!(
+            call,
+            CallError::NotConnected(_)
+                | CallError::Broken(_)
+                | CallError::TimedOut(_)
+                | CallError::Busy
+                | CallError::Ours(_)
+        ),
+        AskError::Frame { status, .. } => *status >= 500,
+        AskError::Refused { .. } | AskError::WrongId { .. } | AskError::Decode(_) => false,
+    }
 }
 
 fn settle<Id>(

@@ -60,6 +60,10 @@ pub const WAKE_INTERVAL_MIN: Duration = Duration::from_millis(1);
 pub const HANDOUTS_MAX: usize = 100;
 /// Rows that are read at once when a league is opened.
 pub const REPLAY_PAGE_ROWS: usize = 2_048;
+/// Leagues that may wait to be founded; the next one is told that the manager is busy.
+pub const FOUNDINGS_MAX: usize = 64;
+/// Pause before a league whose books could not be written is opened again.
+pub const REOPEN_PAUSE: Duration = Duration::from_secs(1);
 /// Notices that may wait for one agent; the oldest is dropped for the newest.
 pub const NOTICES_MAX: usize = 64;
 /// Time to deliver what waits for the agents when a manager stops.
@@ -72,6 +76,10 @@ pub const REFEREE_MATCHES_DEFAULT: u32 = 64;
 pub const FINISHED_MATCHES_MAX: usize = 4_096;
 /// Time that a referee which stops takes to report and to tell what is decided.
 pub const REFEREE_LEAVE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Time that agents stay after the end of their league, for the last words of its referees.
+pub const LINGER: Duration = Duration::from_secs(1);
+/// Complaints of agents that cannot reach their manager which may wait to be told.
+pub const TROUBLES_MAX: usize = 8;
 /// Letters that may wait for one match.
 pub const MATCH_INBOX_MAX: usize = 16;
 

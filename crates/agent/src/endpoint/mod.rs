@@ -17,7 +17,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::CONTENT_TYPE;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
@@ -44,6 +44,23 @@ pub trait Service: Send + Sync + 'static {
 
     /// Answers a `GET` of `path`; `None` if there is no such page.
     fn page(&self, path: &str) -> Option<Answer>;
+
+    /// Answers a `POST` of a JSON document to another place than `/mcp`; `None` if there is no such
+    /// place.
+    fn post(&self, _posted: Posted<'_>) -> impl Future<Output = Option<Answer>> + Send {
+        std::future::ready(None)
+    }
+}
+
+/// A JSON document that was posted to another place than `/mcp`.
+#[derive(Debug, Clone)]
+pub struct Posted<'a> {
+    /// Where to.
+    pub path: &'a str,
+    /// What the caller shows to prove who it is: the token of `Authorization: Bearer …`.
+    pub bearer: Option<&'a str>,
+    /// The document.
+    pub body: Bytes,
 }
 
 /// Serves `service` on `listener` until `stop` says so; then lets running requests finish.
@@ -180,19 +197,37 @@ impl<S: Service> Booth<S> {
             (&Method::POST, "/mcp" | "/mcp/") => self.answer_mcp(request).await,
             (_, "/mcp" | "/mcp/") => Answer::text(405, "use POST with a JSON-RPC 2.0 body\n"),
             (&Method::GET | &Method::HEAD, path) => self.service.page(path).unwrap_or_else(nothing),
+            (&Method::POST, _) => self.answer_post(request).await.unwrap_or_else(nothing),
             _ => nothing(),
         };
         answer.into_response(is_head)
     }
 
     async fn answer_mcp(&self, request: Request<Incoming>) -> Answer {
-        if !is_json(&request) {
-            return Answer::text(415, "expected Content-Type: application/json\n");
-        }
-        match self.bodies.read(request.into_body()).await {
+        match self.read_json(request).await {
             Ok(body) => self.service.mcp(body, self.peer).await,
             Err(answer) => answer,
         }
+    }
+
+    async fn answer_post(&self, request: Request<Incoming>) -> Option<Answer> {
+        let path = request.uri().path().to_string();
+        let shown = request.headers().get(AUTHORIZATION).cloned();
+        let body = match self.read_json(request).await {
+            Ok(body) => body,
+            Err(answer) => return Some(answer),
+        };
+        let shown = shown.as_ref().and_then(|shown| shown.to_str().ok());
+        let bearer = shown.and_then(|shown| shown.strip_prefix("Bearer "));
+        self.service.post(Posted { path: &path, bearer, body }).await
+    }
+
+    /// The body of a request that says it is JSON.
+    async fn read_json(&self, request: Request<Incoming>) -> Result<Bytes, Answer> {
+        if !is_json(&request) {
+            return Err(Answer::text(415, "expected Content-Type: application/json\n"));
+        }
+        self.bodies.read(request.into_body()).await
     }
 }
 

@@ -108,6 +108,11 @@ impl Player {
         self.enrolment.watch()
     }
 
+    /// Becomes true when the manager has said that the league is over.
+    pub fn league_end(&self) -> watch::Receiver<bool> {
+        self.enrolment.watch_end()
+    }
+
     fn accept(
         &self,
         me: &Membership<PlayerId>,
@@ -246,6 +251,9 @@ impl Desk for Player {
             | Message::SuspensionNotice(_)
             | Message::LeagueError(_) => {
                 me.check_manager(&letter.envelope)?;
+                if matches!(letter.message, Message::LeagueCompleted(_)) {
+                    self.enrolment.conclude();
+                }
                 Ok(Message::Ack(Ack { of: Some(letter.message.kind()) }).into())
             }
             Message::Ping(_) => Ok(Message::Pong(Pong { state: None }).into()),
@@ -272,7 +280,7 @@ impl Service for Player {
     }
 
     fn page(&self, path: &str) -> Option<Answer> {
-        (path == "/health").then(|| Answer::json("{\"status\":\"ok\",\"agent\":\"player\"}\n"))
+        self.enrolment.page(path, "player")
     }
 }
 

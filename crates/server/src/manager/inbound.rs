@@ -7,7 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use league_agent::caller::is_callable;
 use league_agent::desk::{self, Desk, Signed, refusal, shown_token};
-use league_agent::endpoint::{Answer, Service};
+use league_agent::endpoint::{Answer, Posted, Service};
+use league_agent::vitals::Vitals;
 use league_core::id::{AgentId, ConversationId, LeagueId, RefereeId};
 use league_core::manager::dispatch::Handout;
 use league_core::manager::{
@@ -22,20 +23,22 @@ use league_wire::{
     AuthToken, Code, Decision, Dialect, Envelope, JoinCode, Letter, Message, Sender,
 };
 
-use super::Stub;
-use super::evidence;
 use super::fault::{refused, report};
+use super::leagues::{Leagues, Newcomer};
+use super::{Stub, admin, evidence, view};
+use crate::limits::LIST_WHOLE_MAX;
 
 /// The manager behind an endpoint: every league it hosts.
 pub struct Manager {
     keys: Keys,
     admin: Token,
-    leagues: BTreeMap<LeagueId, Stub>,
+    leagues: Arc<Leagues>,
+    vitals: Vitals,
 }
 
 impl std::fmt::Debug for Manager {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Manager").field("leagues", &self.leagues.len()).finish_non_exhaustive()
+        f.debug_struct("Manager").field("leagues", &self.leagues).finish_non_exhaustive()
     }
 }
 
@@ -43,21 +46,63 @@ type Answered = Result<Signed, Box<ErrorReport>>;
 
 impl Manager {
     /// A manager of `leagues`, which obeys whoever shows the `admin` token.
-    pub const fn new(keys: Keys, admin: Token, leagues: BTreeMap<LeagueId, Stub>) -> Self {
-        Self { keys, admin, leagues }
+    pub fn new(keys: Keys, admin: Token, leagues: BTreeMap<LeagueId, Stub>) -> Self {
+        Self::hosting(keys, admin, Arc::new(Leagues::fixed(leagues)))
     }
 
-    fn league(&self, id: Option<&LeagueId>) -> Result<&Stub, Box<ErrorReport>> {
-        let found = match id {
-            Some(id) => self.leagues.get(id),
-            None if self.leagues.len() == 1 => self.leagues.values().next(),
-            None => None,
+    /// A manager of `leagues`, of which there may be more later.
+    pub fn hosting(keys: Keys, admin: Token, leagues: Arc<Leagues>) -> Self {
+        Self { keys, admin, leagues, vitals: Vitals::default() }
+    }
+
+    pub(super) const fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    pub(super) fn leagues(&self) -> &Leagues {
+        &self.leagues
+    }
+
+    pub(super) fn is_administrator(&self, shown: &str) -> bool {
+        self.admin.matches(shown)
+    }
+
+    /// The league that a letter is for. One that names none is for the only league, or for the one
+    /// whose token it shows.
+    fn league(&self, envelope: &Envelope) -> Result<Stub, Box<ErrorReport>> {
+        let found = match &envelope.league_id {
+            Some(id) => self.leagues.find(id),
+            None => self.leagues.only().or_else(|| self.home(envelope)),
         };
-        found.ok_or_else(|| {
-            let names: Vec<_> = self.leagues.keys().map(LeagueId::as_str).collect();
-            let text = format!("there is no such league here; there are: {}", names.join(", "));
-            refusal(Code::E014, &text)
-        })
+        found.ok_or_else(|| self.no_such_league())
+    }
+
+    fn home(&self, envelope: &Envelope) -> Option<Stub> {
+        let mut all = self.leagues.all().into_iter();
+        all.find(|(_, stub)| self.authenticate(stub, envelope).is_ok()).map(|(_, stub)| stub)
+    }
+
+    /// The league that a newcomer joins.
+    fn league_to_join(&self, envelope: &Envelope, who: Newcomer) -> Result<Stub, Box<ErrorReport>> {
+        match &envelope.league_id {
+            Some(id) => self.leagues.find(id).ok_or_else(|| self.no_such_league()),
+            None => self.leagues.to_join(who).map_err(|open| {
+                let text = match names(&open) {
+                    names if names.is_empty() => "no league is open here".to_string(),
+                    names => format!("name the league to join, league_id is one of: {names}"),
+                };
+                refusal(Code::E014, &text)
+            }),
+        }
+    }
+
+    fn no_such_league(&self) -> Box<ErrorReport> {
+        let known: Vec<_> = self.leagues.all().into_iter().map(|(id, _)| id).collect();
+        let text = match names(&known) {
+            names if names.is_empty() => "there is no league here yet".to_string(),
+            names => format!("there is no such league here; there are: {names}"),
+        };
+        refusal(Code::E014, &text)
     }
 
     async fn register_player(&self, caller: &Applicant<'_>, meta: Meta) -> Answered {
@@ -67,7 +112,7 @@ impl Manager {
                     let application = Application::new(profile, host, conversation);
                     Ok(Command::RegisterPlayer(Box::new(application)))
                 };
-                self.registration(caller, meta, register).await
+                self.registration(caller, (meta, Newcomer::Player), register).await
             }
             Sender::Referee(_) | Sender::LeagueManager(_) | Sender::Administrator => {
                 Err(refusal(Code::E003, "sender: a player registers as `player:<id>`"))
@@ -86,7 +131,7 @@ impl Manager {
     async fn registration(
         &self,
         caller: &Applicant<'_>,
-        meta: Meta,
+        (meta, who): (Meta, Newcomer),
         register: impl FnOnce(
             &Stub,
             Profile,
@@ -94,10 +139,10 @@ impl Manager {
             ConversationId,
         ) -> Result<Command, Box<ErrorReport>>,
     ) -> Result<(AgentId, AuthToken, LeagueId), Box<ErrorReport>> {
-        let stub = self.league(caller.envelope.league_id.as_ref())?;
+        let stub = self.league_to_join(caller.envelope, who)?;
         let profile = profile(meta, caller.dialect)?;
         let host = host(caller.peer);
-        let command = register(stub, profile, host, caller.envelope.conversation.clone())?;
+        let command = register(&stub, profile, host, caller.envelope.conversation.clone())?;
         match stub.ask(command, None).await {
             Ok(Reply::Registered { agent, nonce }) => {
                 let published = stub.published();
@@ -121,7 +166,7 @@ impl Manager {
                     let application = Box::new(Application::new(profile, host, conversation));
                     Ok(Command::RegisterReferee { application, capacity, operated })
                 };
-                self.registration(caller, meta, register).await
+                self.registration(caller, (meta, Newcomer::Referee), register).await
             }
             Sender::Player(_) | Sender::LeagueManager(_) | Sender::Administrator => {
                 Err(refusal(Code::E003, "sender: a referee registers as `referee:<id>`"))
@@ -152,15 +197,15 @@ impl Manager {
         if envelope.sender != Sender::Administrator || !self.admin.matches(shown) {
             return Err(refusal(Code::E012, "only the administrator starts a league"));
         }
-        let stub = self.league(envelope.league_id.as_ref())?;
+        let stub = self.league(envelope)?;
         let outcome = stub.ask(Command::Start, None).await;
         outcome.map_err(|error| report(&error))?;
         Ok(acknowledgement(league_wire::MessageType::StartLeague))
     }
 
     async fn record(&self, envelope: &Envelope, message: MatchResultReport) -> Answered {
-        let stub = self.league(envelope.league_id.as_ref())?;
-        let referee = self.referee(stub, envelope)?;
+        let stub = self.league(envelope)?;
+        let referee = self.referee(&stub, envelope)?;
         let match_id = message.match_id;
         let conversation =
             message.match_conversation.clone().unwrap_or_else(|| envelope.conversation.clone());
@@ -183,8 +228,8 @@ impl Manager {
     }
 
     async fn progress(&self, envelope: &Envelope, message: MatchProgress) -> Answered {
-        let stub = self.league(envelope.league_id.as_ref())?;
-        let referee = self.referee(stub, envelope)?;
+        let stub = self.league(envelope)?;
+        let referee = self.referee(&stub, envelope)?;
         let MatchProgress { match_id, attempt, .. } = message;
         if let Some(reason) = message.annulled {
             let cause = VoidCause::Annulled { referee, reason: reason.into() };
@@ -261,9 +306,19 @@ impl Service for Manager {
     }
 
     fn page(&self, path: &str) -> Option<Answer> {
-        (path == "/health")
-            .then(|| Answer::json("{\"status\":\"ok\",\"agent\":\"league_manager\"}\n"))
+        let vitals = self.vitals.page(path, "league_manager", self.leagues.are_ready());
+        let document = || view::document(&self.leagues, path);
+        vitals.or_else(|| document().map(|document| Answer::json(format!("{document}\n"))))
     }
+
+    async fn post(&self, posted: Posted<'_>) -> Option<Answer> {
+        admin::answer(self, posted).await
+    }
+}
+
+fn names(leagues: &[LeagueId]) -> String {
+    let names: Vec<_> = leagues.iter().map(LeagueId::as_str).take(LIST_WHOLE_MAX).collect();
+    names.join(", ")
 }
 
 /// Who wants to register, and how it asked.

@@ -1,15 +1,20 @@
 //! The league manager as a service: one writer per league, and everybody else asks it.
 
+mod action;
 mod actor;
+mod admin;
+pub mod blueprint;
 mod books;
 mod courier;
 mod evidence;
 mod fault;
 mod inbound;
+mod leagues;
 mod news;
 mod outbound;
 #[cfg(test)]
 mod tests;
+mod view;
 
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 
@@ -23,6 +28,7 @@ use crate::limits::MAILBOX_MAX;
 pub use actor::Actor;
 pub use books::{Books, OpenError};
 pub use inbound::Manager;
+pub use leagues::{FoundError, Founding, Leagues};
 pub use outbound::Outbound;
 
 /// How everybody but the writer reaches a league.
@@ -94,6 +100,11 @@ impl Stub {
         let (answer, wait) = oneshot::channel();
         self.send(Ask::Renew { handout, answer })?;
         wait.await.map_err(|_| AskError::Unavailable)
+    }
+
+    /// Whether there is a writer behind it.
+    fn is_open(&self) -> bool {
+        !self.mailbox.is_closed()
     }
 
     fn send(&self, ask: Ask) -> Result<(), AskError> {

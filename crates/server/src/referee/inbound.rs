@@ -115,6 +115,9 @@ impl Desk for RefereeDesk {
             | Message::LeagueCompleted(_)
             | Message::SuspensionNotice(_) => {
                 self.0.enrolment.wait().await?.check_manager(&letter.envelope)?;
+                if matches!(letter.message, Message::LeagueCompleted(_)) {
+                    self.0.enrolment.conclude();
+                }
                 Ok(Message::Ack(Ack { of: Some(letter.message.kind()) }).into())
             }
             Message::Ping(_) => Ok(Message::Pong(Pong { state: None }).into()),
@@ -138,7 +141,7 @@ impl Service for RefereeDesk {
     }
 
     fn page(&self, path: &str) -> Option<Answer> {
-        (path == "/health").then(|| Answer::json("{\"status\":\"ok\",\"agent\":\"referee\"}\n"))
+        self.0.enrolment.page(path, "referee")
     }
 }
 

@@ -111,6 +111,11 @@ impl Referee {
         self.enrolment.watch()
     }
 
+    /// Becomes true when the manager has said that the league is over.
+    pub fn league_end(&self) -> watch::Receiver<bool> {
+        self.enrolment.watch_end()
+    }
+
     fn spawn(&self, bout: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         let task = lock(&self.tasks).spawn(bout);
         self.spawned.notify_one();

@@ -211,7 +211,7 @@ impl Hall {
         };
         let (manager, league) = (self.manager.clone(), Some(self.league.clone()));
         let (dialect, timeout) = (Dialect::Flat, self.timeout);
-        Ok(Application { manager, league, dialect, meta, timeout })
+        Ok(Application { manager, league, dialect, meta, timeout, troubles: None })
     }
 }
 

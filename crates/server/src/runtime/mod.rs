@@ -1,6 +1,10 @@
-//! The composition root: builds a whole league on this machine, runs it, and takes it down.
+//! The composition root: builds a whole league on this machine, or one of its services, runs it,
+//! and takes it down.
 
+mod agents;
 mod hall;
+mod host;
+mod join;
 mod keyring;
 mod recount;
 
@@ -24,6 +28,8 @@ use crate::secret::SecretError;
 
 use hall::Hall;
 
+pub use agents::{AgentError, AgentNews, AgentPlan, Ending, Joined, PlayersPlan, players, referee};
+pub use host::{ServeError, ServeNews, ServePlan, serve};
 pub use recount::Recount;
 
 /// A league to be played on this machine.

@@ -169,7 +169,12 @@ fn every_agent_says_that_it_is_well() {
         let reply = rpc::page(address, "GET", "/health");
         assert!(asked.elapsed().as_secs() < 1, "{name}");
         assert_eq!(reply.status, 200);
-        assert_eq!(reply.json(), json!({"status": "ok", "agent": name}));
+        let health = reply.json();
+        assert_eq!((&health["status"], &health["agent"]), (&json!("ok"), &json!(name)));
+        assert!(health["uptime_s"].as_u64().is_some_and(|seconds| seconds < 60), "{health}");
+        assert_eq!(rpc::page(address, "GET", "/ready").status, 200, "{name}");
+        let version = rpc::page(address, "GET", "/version").json();
+        assert_eq!(version["version"], env!("CARGO_PKG_VERSION"));
         let head = rpc::page(address, "HEAD", "/health");
         assert_eq!((head.status, head.body.as_str()), (200, ""));
         assert_eq!(rpc::page(address, "HEAD", "/nowhere").status, 404);

@@ -138,6 +138,7 @@ fn scene_on(
             join: None,
         },
         timeout: PATIENCE,
+        troubles: None,
     };
     let exchange = Exchange::new(Caller::new("referee/it", PATIENCE));
     let ours = Referee::new(&url(office.address), exchange);

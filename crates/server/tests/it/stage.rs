@@ -212,7 +212,7 @@ impl Stage {
         };
         let league = Some(LEAGUE.parse().unwrap());
         let (manager, dialect) = (url(self.address), Dialect::Flat);
-        Application { manager, league, dialect, meta, timeout: PATIENCE }
+        Application { manager, league, dialect, meta, timeout: PATIENCE, troubles: None }
     }
 
     /// Everything in the books up to the first event that satisfies `until`.

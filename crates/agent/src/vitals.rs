@@ -1,0 +1,65 @@
+//! What every agent says of itself over plain HTTP: whether it lives, is ready, and what it is.
+
+use crate::ambient::Mark;
+use crate::endpoint::Answer;
+
+/// The pages `/health`, `/ready` and `/version` of one agent.
+#[derive(Debug, Clone, Copy)]
+pub struct Vitals {
+    since: Mark,
+}
+
+impl Default for Vitals {
+    fn default() -> Self {
+        Self { since: Mark::set() }
+    }
+}
+
+impl Vitals {
+    /// The page at `path` of an agent of the kind `agent`; `None` if it is none of the three.
+    pub fn page(&self, path: &str, agent: &str, is_ready: bool) -> Option<Answer> {
+        match path {
+            "/health" => {
+                let uptime_s = self.since.elapsed().as_secs();
+                Some(Answer::json(format!(
+                    "{{\"status\":\"ok\",\"agent\":\"{agent}\",\"uptime_s\":{uptime_s}}}\n"
+                )))
+            }
+            "/ready" => {
+                let status = if is_ready { 200 } else { 503 };
+                Some(Answer::json_with_status(status, format!("{{\"ready\":{is_ready}}}\n")))
+            }
+            "/version" => {
+                let version = env!("CARGO_PKG_VERSION");
+                Some(Answer::json(format!(
+                    "{{\"agent\":\"{agent}\",\"version\":\"{version}\",\"protocol\":\"league.v2\"}}\n"
+                )))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // req: ARCH-6
+    #[test]
+    fn whoever_is_not_ready_lives_all_the_same() {
+        let vitals = Vitals::default();
+        let status = |path, is_ready| {
+            let answer = vitals.page(path, "player", is_ready);
+            answer.map(|answer| (answer.status, String::from_utf8(answer.body.to_vec()).unwrap()))
+        };
+        let (code, health) = status("/health", false).unwrap();
+        assert_eq!(code, 200);
+        assert!(health.starts_with(r#"{"status":"ok","agent":"player","uptime_s":"#), "{health}");
+        assert_eq!(status("/ready", true), Some((200, "{\"ready\":true}\n".into())));
+        assert_eq!(status("/ready", false), Some((503, "{\"ready\":false}\n".into())));
+        let (code, version) = status("/version", false).unwrap();
+        assert_eq!(code, 200);
+        assert!(version.contains(env!("CARGO_PKG_VERSION")), "{version}");
+        assert_eq!(status("/metrics", true), None);
+    }
+}

@@ -1,0 +1,147 @@
+//! What anybody may read of a league, as plain JSON: no addresses, no e-mail, nothing secret, and
+//! nothing of a match before it has ended.
+
+use league_core::manager::{League, Phase, StartRule};
+use league_core::standings::Row;
+use league_wire::iso;
+use serde_json::{Value, json};
+
+use super::{Leagues, Published};
+
+/// The document at `path`; `None` if there is none.
+pub(super) fn document(leagues: &Leagues, path: &str) -> Option<Value> {
+    let rest = path.strip_prefix("/api/v1/leagues")?;
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    if rest.is_empty() {
+        let all = leagues.all();
+        let all: Vec<_> = all.iter().map(|(_, stub)| league(&stub.published())).collect();
+        return Some(json!({"leagues": all}));
+    }
+    let rest = rest.strip_prefix('/')?;
+    let (id, page) = rest.split_once('/').unwrap_or((rest, ""));
+    let stub = leagues.find(&id.parse().ok()?)?;
+    let published = stub.published();
+    match page {
+        "" => Some(league(&published)),
+        "standings" => Some(standings(&published)),
+        _ => None,
+    }
+}
+
+/// Where a league stands.
+pub(super) fn league(published: &Published) -> Value {
+    let (league, head) = (&published.league, &published.head);
+    let charter = league.charter();
+    let changed: serde_json::Map<String, Value> = league
+        .policy()
+        .departures()
+        .into_iter()
+        .map(|(key, value)| (key.to_string(), Value::String(value)))
+        .collect();
+    let done = matches_done(league);
+    json!({
+        "league_id": league.id().as_str(),
+        "phase": phase(league),
+        "game": charter.game.as_str(),
+        "format": charter.format,
+        "rules": charter.rule_set,
+        "changed_rules": changed,
+        "start": start(charter.start),
+        "players": league.players().len(),
+        "players_max": charter.players_max,
+        "referees": league.referees().len(),
+        "round": round(league),
+        "rounds_total": rounds_total(league),
+        "matches_done": done,
+        "matches_total": matches_total(league),
+        "completed_at": completed_at(league),
+        "champion": champion(league),
+        "journal_rows": head.seq.get(),
+        "journal_head": head.hash.to_string(),
+    })
+}
+
+fn standings(published: &Published) -> Value {
+    let league = &published.league;
+    let rows: Vec<_> = league.table().iter().map(|row| standing(league, row)).collect();
+    json!({
+        "league_id": league.id().as_str(),
+        "phase": phase(league),
+        "round": round(league),
+        "matches_done": matches_done(league),
+        "matches_total": matches_total(league),
+        "standings": rows,
+    })
+}
+
+fn standing(league: &League, row: &Row) -> Value {
+    let record = &row.record;
+    let player = league.player(row.player);
+    json!({
+        "rank": row.rank,
+        "player_id": row.player.to_string(),
+        "display_name": player.map(|player| player.profile.display_name.to_string()),
+        "played": record.played,
+        "wins": record.wins,
+        "draws": record.draws,
+        "losses": record.losses,
+        "technical_losses": record.technical_losses,
+        "points": record.points,
+    })
+}
+
+const fn phase(league: &League) -> &'static str {
+    match league.phase() {
+        Phase::Registering => "registering",
+        Phase::BetweenRounds { .. } => "between_rounds",
+        Phase::Playing(_) => "playing",
+        Phase::Completed { .. } => "completed",
+    }
+}
+
+fn start(rule: StartRule) -> Value {
+    match rule {
+        StartRule::OnCommand => json!("manual"),
+        StartRule::Players(players) => json!({"players": players}),
+        StartRule::At(at) => json!({"at": iso::format(at)}),
+    }
+}
+
+/// The round that is being played, or the last one.
+fn round(league: &League) -> Option<u32> {
+    let last = u32::try_from(league.past().len()).ok().filter(|rounds| *rounds > 0);
+    league.open_round().map(|open| open.id.number()).or(last)
+}
+
+/// Known once nobody can join any more.
+fn rounds_total(league: &League) -> Option<u32> {
+    if matches!(league.phase(), Phase::Registering) {
+        return None;
+    }
+    league.format().rounds_total(u32::try_from(league.players().len()).ok()?)
+}
+
+fn matches_total(league: &League) -> Option<u64> {
+    let open = league.open_round().map(|round| round.matches.len());
+    let each = open.or_else(|| league.past().first().map(|round| round.matches.len()));
+    Some(u64::from(rounds_total(league)?) * each? as u64)
+}
+
+fn matches_done(league: &League) -> u64 {
+    let past: usize = league.past().iter().map(|round| round.matches.len()).sum();
+    let open = league.open_round();
+    let now = open.map_or(0, |round| round.matches.len() - round.unfinished);
+    (past + now) as u64
+}
+
+fn completed_at(league: &League) -> Option<String> {
+    match league.phase() {
+        Phase::Completed { at } => Some(iso::format(*at)),
+        Phase::Registering | Phase::BetweenRounds { .. } | Phase::Playing(_) => None,
+    }
+}
+
+fn champion(league: &League) -> Option<Value> {
+    completed_at(league)?;
+    league.table().first().map(|row| standing(league, row))
+}

@@ -1,0 +1,323 @@
+//! Referees and players as processes of their own: they listen, join a league somewhere, and stay
+//! until it is over.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use league_agent::caller::Caller;
+use league_agent::exchange::Exchange;
+use league_agent::guard;
+use league_agent::player::Player;
+use league_agent::register::{Application, Membership, RegisterError};
+use league_agent::strategy::House;
+use league_core::game;
+use league_core::id::LeagueId;
+use league_core::manager::ProtocolVersion;
+use league_core::policy::{Policy, RuleSet};
+use league_wire::message::Meta;
+use league_wire::{Dialect, JoinCode};
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinError, JoinSet};
+
+use crate::limits::{LINGER, TROUBLES_MAX};
+use crate::referee::Referee;
+
+const REFEREE_AGENT: &str = concat!("referee/", env!("CARGO_PKG_VERSION"));
+const PLAYER_AGENT: &str = concat!("player/", env!("CARGO_PKG_VERSION"));
+/// The ports on which the documents expect referees.
+const REFEREE_PORTS: (u16, u16) = (8001, 8099);
+/// The ports on which the documents expect players.
+const PLAYER_PORTS: (u16, u16) = (8101, 8199);
+
+/// What referees and players have in common.
+#[derive(Debug, Clone)]
+pub struct AgentPlan {
+    /// The manager's address, with `/mcp`.
+    pub manager: String,
+    /// The league to join; the manager chooses if there is none.
+    pub league: Option<LeagueId>,
+    /// Where to listen; the first free one of the documented ports if nothing is said.
+    pub listen: Option<SocketAddr>,
+    /// Where others call, if that is somewhere else.
+    pub endpoint: Option<String>,
+    /// The name shown to people.
+    pub name: String,
+    /// The shape to speak in.
+    pub dialect: Dialect,
+    /// What lets it in: a league's join key, or a player's join code.
+    pub join: Option<JoinCode>,
+}
+
+/// Some players that run together.
+#[derive(Debug, Clone)]
+pub struct PlayersPlan {
+    /// What they have in common. With a given port each takes the next one.
+    pub agent: AgentPlan,
+    /// How many.
+    pub count: u16,
+    /// The strategies they take in turn.
+    pub strategies: Vec<House>,
+    /// What makes their dice repeatable.
+    pub seed: u64,
+}
+
+/// What an agent says of itself while it runs.
+#[derive(Debug)]
+pub enum AgentNews {
+    /// The manager cannot be reached just now.
+    Trouble(RegisterError),
+    /// It has joined.
+    Joined(Joined),
+}
+
+/// An agent that has joined a league.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Joined {
+    /// Who it is.
+    pub id: String,
+    /// The name shown to people.
+    pub name: String,
+    /// Where it plays.
+    pub league: LeagueId,
+    /// Where it is called.
+    pub endpoint: String,
+}
+
+/// How an agent's time ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The manager said that the league is over.
+    LeagueOver,
+    /// It was told to stop.
+    Stopped,
+}
+
+/// Why an agent cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// The address cannot be had.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// Which address.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It was not let in.
+    #[error(transparent)]
+    Register(#[from] RegisterError),
+}
+
+/// Runs a referee that takes up to `capacity` matches at once, until its league is over or `stop`
+/// says so.
+///
+/// # Errors
+/// If it cannot listen or is not let in.
+pub async fn referee(
+    plan: &AgentPlan,
+    capacity: u32,
+    stop: watch::Receiver<bool>,
+    tell: impl FnMut(AgentNews),
+) -> Result<Ending, AgentError> {
+    let mut crew = Crew::new(stop, tell);
+    let listener = listen(plan.listen, REFEREE_PORTS).await?;
+    let (mut application, endpoint) = crew.application(plan, &listener, plan.name.clone())?;
+    application.meta.max_concurrent_matches = Some(capacity);
+    let referee = Referee::new(&plan.manager, exchange(REFEREE_AGENT));
+    let (membership, league_end) = (referee.membership(), referee.league_end());
+    let quit = crew.quit.subscribe();
+    crew.agents.spawn(async move { referee.run(listener, application, quit).await });
+    crew.ends.push(league_end);
+    if !crew.joined(membership, endpoint, &plan.name).await? {
+        return crew.leave(Ending::Stopped).await;
+    }
+    crew.stay().await
+}
+
+/// Runs players until their league is over or `stop` says so.
+///
+/// # Errors
+/// If one of them cannot listen or is not let in.
+pub async fn players(
+    plan: &PlayersPlan,
+    stop: watch::Receiver<bool>,
+    tell: impl FnMut(AgentNews),
+) -> Result<Ending, AgentError> {
+    let mut crew = Crew::new(stop, tell);
+    for number in 0..plan.count {
+        let at = plan.agent.listen.map(|at| beside(at, number));
+        let listener = listen(at, PLAYER_PORTS).await?;
+        let house = plan.strategies[usize::from(number) % plan.strategies.len()];
+        let name = match plan.count {
+            1 => plan.agent.name.clone(),
+            _ => format!("{} {}", plan.agent.name, number + 1),
+        };
+        let (application, endpoint) = crew.application(&plan.agent, &listener, name.clone())?;
+        let strategy = house.strategy(plan.seed.wrapping_add(number.into()));
+        let player = Arc::new(Player::new(strategy));
+        let (membership, league_end) = (player.membership(), player.league_end());
+        let (quit, exchange) = (crew.quit.subscribe(), exchange(PLAYER_AGENT));
+        crew.agents.spawn(async move { player.run(listener, exchange, application, quit).await });
+        crew.ends.push(league_end);
+        if !crew.joined(membership, endpoint, &name).await? {
+            return crew.leave(Ending::Stopped).await;
+        }
+    }
+    crew.stay().await
+}
+
+/// Agents that come and go together.
+struct Crew<F> {
+    tell: F,
+    stop: watch::Receiver<bool>,
+    quit: watch::Sender<bool>,
+    agents: JoinSet<Result<(), RegisterError>>,
+    ends: Vec<watch::Receiver<bool>>,
+    troubles: (mpsc::Sender<RegisterError>, mpsc::Receiver<RegisterError>),
+}
+
+impl<F: FnMut(AgentNews)> Crew<F> {
+    fn new(stop: watch::Receiver<bool>, tell: F) -> Self {
+        let (quit, agents, ends) = (watch::Sender::new(false), JoinSet::new(), vec![]);
+        Self { tell, stop, quit, agents, ends, troubles: mpsc::channel(TROUBLES_MAX) }
+    }
+
+    /// What an agent behind `listener` says to be let in, and where it is called.
+    fn application(
+        &self,
+        plan: &AgentPlan,
+        listener: &TcpListener,
+        display_name: String,
+    ) -> Result<(Application, String), AgentError> {
+        let at = listener.local_addr();
+        let unknown = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let at = at.map_err(|source| AgentError::Listen { address: unknown, source })?;
+        let endpoint = plan.endpoint.clone().unwrap_or_else(|| format!("http://{at}/mcp"));
+        let games = game::NAMES.iter().filter_map(|name| name.parse().ok());
+        let meta = Meta {
+            display_name,
+            version: env!("CARGO_PKG_VERSION").into(),
+            protocol_version: Some(ProtocolVersion::CURRENT.to_string()),
+            game_types: games.collect(),
+            contact_endpoint: Some(endpoint.clone()),
+            contact_email: None,
+            max_concurrent_matches: None,
+            dialect: Some(plan.dialect),
+            batch: true,
+            join: plan.join.clone(),
+        };
+        let application = Application {
+            manager: plan.manager.clone(),
+            league: plan.league.clone(),
+            dialect: plan.dialect,
+            meta,
+            timeout: usual().register_timeout(),
+            troubles: Some(self.troubles.0.clone()),
+        };
+        Ok((application, endpoint))
+    }
+
+    /// Waits until an agent is let in; false if everybody is told to stop before.
+    async fn joined<Id: ToString + Clone>(
+        &mut self,
+        mut membership: watch::Receiver<Option<Membership<Id>>>,
+        endpoint: String,
+        name: &str,
+    ) -> Result<bool, AgentError> {
+        loop {
+            tokio::select! {
+                biased;
+                () = stopped(&mut self.stop) => return Ok(false),
+                Some(ended) = self.agents.join_next() => check(ended)?,
+                Some(trouble) = self.troubles.1.recv() => (self.tell)(AgentNews::Trouble(trouble)),
+                Ok(member) = membership.wait_for(Option::is_some) => {
+                    let Some(Membership { id, league, .. }) = member.clone() else { continue };
+                    let (id, name) = (id.to_string(), name.to_string());
+                    (self.tell)(AgentNews::Joined(Joined { id, name, league, endpoint }));
+                    return Ok(true);
+                }
+            }
+        }
+    }
+
+    /// Stays until every agent has heard that the league is over.
+    async fn stay(mut self) -> Result<Ending, AgentError> {
+        let mut ends = std::mem::take(&mut self.ends);
+        let over = async {
+            for end in &mut ends {
+                // An agent that is gone needs no league.
+                drop(end.wait_for(|over| *over).await);
+            }
+        };
+        let mut over = std::pin::pin!(over);
+        let ending = loop {
+            tokio::select! {
+                biased;
+                () = stopped(&mut self.stop) => break Ending::Stopped,
+                () = &mut over => break Ending::LeagueOver,
+                Some(ended) = self.agents.join_next() => check(ended)?,
+            }
+        };
+        // The last GAME_OVER may come after the end of the league.
+        tokio::select! {
+            biased;
+            () = stopped(&mut self.stop) => {}
+            () = tokio::time::sleep(LINGER) => {}
+        }
+        self.leave(ending).await
+    }
+
+    async fn leave(mut self, ending: Ending) -> Result<Ending, AgentError> {
+        self.quit.send_replace(true);
+        while let Some(left) = self.agents.join_next().await {
+            guard::outcome(left);
+        }
+        Ok(ending)
+    }
+}
+
+/// Comes back when `stop` says so.
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    // A sender that is gone will not say anything else.
+    drop(stop.wait_for(|stopped| *stopped).await);
+}
+
+/// An agent that ends with an error ends all of them.
+fn check(ended: Result<Result<(), RegisterError>, JoinError>) -> Result<(), AgentError> {
+    Ok(guard::outcome(ended).unwrap_or(Ok(()))?)
+}
+
+fn exchange(user_agent: &'static str) -> Exchange {
+    Exchange::new(Caller::new(user_agent, usual().http_timeout()))
+}
+
+/// The times that hold before a league has said its own.
+fn usual() -> Policy {
+    Policy::build(RuleSet::V21, []).expect("the rules of a rule set go together")
+}
+
+/// The address of the agent that is `further` places away from the one at `at`.
+fn beside(mut at: SocketAddr, further: u16) -> SocketAddr {
+    if at.port() != 0 {
+        at.set_port(at.port().saturating_add(further));
+    }
+    at
+}
+
+async fn listen(
+    at: Option<SocketAddr>,
+    (first, last): (u16, u16),
+) -> Result<TcpListener, AgentError> {
+    if at.is_none() {
+        for port in first..=last {
+            if let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+                return Ok(listener);
+            }
+        }
+    }
+    let address = at.unwrap_or_else(|| SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+    let bound = TcpListener::bind(address).await;
+    bound.map_err(|source| AgentError::Listen { address, source })
+}

@@ -1,0 +1,301 @@
+//! The manager as a process of its own: opens every league of its journal, founds new ones, and
+//! takes everything down in order.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{io, time::Duration};
+
+use league_agent::ambient;
+use league_agent::caller::Caller;
+use league_agent::endpoint::serve as answer_calls;
+use league_agent::exchange::Exchange;
+use league_agent::guard;
+use league_core::id::LeagueId;
+use league_core::manager::Charter;
+use league_core::proof::{Keys, Secret, Token};
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use super::{join, make_directory};
+use crate::journal::{Journal, JournalError, SqliteJournal, sqlite};
+use crate::limits::{FOUNDINGS_MAX, REOPEN_PAUSE};
+use crate::manager::blueprint::{BadBlueprint, Blueprint};
+use crate::manager::{Actor, Books, FoundError, Founding, Leagues, Manager, OpenError, Outbound};
+use crate::secret::{self, SecretError};
+
+const MANAGER_AGENT: &str = concat!("league_manager/", env!("CARGO_PKG_VERSION"));
+
+/// How a manager is run.
+#[derive(Debug, Clone)]
+pub struct ServePlan {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// Where the record is kept.
+    pub data: PathBuf,
+    /// The server's secret, if it is not the one in the data directory.
+    pub secret: Option<Secret>,
+    /// The administrator's token, if it is not the one in the data directory.
+    pub admin: Option<Token>,
+    /// The league that whoever could join several and names none joins.
+    pub default_league: Option<LeagueId>,
+    /// A league that is founded unless it is there.
+    pub league: Option<Blueprint>,
+}
+
+/// What a manager says of itself while it runs.
+#[derive(Debug)]
+pub enum ServeNews {
+    /// It can be called.
+    Open {
+        /// Where.
+        address: SocketAddr,
+        /// The file that holds the record.
+        journal: PathBuf,
+        /// The leagues it goes on with, each with the file that holds its join key.
+        leagues: Vec<(LeagueId, PathBuf)>,
+    },
+    /// A league has been founded; the file holds its join key.
+    Founded(LeagueId, PathBuf),
+    /// The books of a league cannot be written or read just now.
+    Failed(LeagueId, OpenError),
+    /// The books of a league are open again.
+    Mended(LeagueId),
+}
+
+/// Why a manager cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The data directory cannot be used.
+    #[error("cannot use the data directory {path}: {source}")]
+    Data {
+        /// Which directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The address cannot be had.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// Which address.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A private file cannot be used.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+    /// The journal cannot be opened.
+    #[error(transparent)]
+    OpenJournal(#[from] sqlite::OpenError),
+    /// The journal failed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A league's books cannot be opened.
+    #[error(transparent)]
+    Books(#[from] OpenError),
+    /// The league that is to be founded cannot be.
+    #[error("the league to be founded: {0}")]
+    Blueprint(#[from] BadBlueprint),
+}
+
+/// Runs a manager until `stop` says so.
+///
+/// # Errors
+/// If it cannot be set up.
+///
+/// # Panics
+/// If one of its tasks does.
+pub async fn serve(
+    plan: &ServePlan,
+    mut stop: watch::Receiver<bool>,
+    mut tell: impl FnMut(ServeNews),
+) -> Result<(), ServeError> {
+    let taken = |source| ServeError::Listen { address: plan.listen, source };
+    let listener = TcpListener::bind(plan.listen).await.map_err(taken)?;
+    let address = listener.local_addr().map_err(taken)?;
+    let (mut host, mut inbox) = Host::open(plan).await?;
+    let file = host.file.clone();
+    let leagues = host.open_all(plan).await?;
+    let manager = Manager::hosting(host.desk.keys.clone(), host.admin(plan)?, host.leagues());
+    let (quit, quitting) = watch::channel(false);
+    host.tasks.spawn(answer_calls(listener, Arc::new(manager), quitting));
+    tell(ServeNews::Open { address, journal: file, leagues });
+    loop {
+        tokio::select! {
+            biased;
+            _ = stop.wait_for(|stopped| *stopped) => break,
+            Some(news) = inbox.news.recv() => tell(news),
+            Some(founding) = inbox.foundings.recv() => host.found(founding, &mut tell).await,
+            Some(ended) = host.tasks.join_next() => { guard::outcome(ended); }
+        }
+    }
+    // The writers deliver their last news before nobody can be reached here any more.
+    host.close.send_replace(true);
+    while let Some(left) = host.writers.join_next().await {
+        guard::outcome(left);
+    }
+    quit.send_replace(true);
+    while let Some(left) = host.tasks.join_next().await {
+        guard::outcome(left);
+    }
+    Ok(())
+}
+
+/// Everything that a manager runs.
+struct Host {
+    desk: Arc<Desk>,
+    file: PathBuf,
+    writers: JoinSet<()>,
+    tasks: JoinSet<()>,
+    close: watch::Sender<bool>,
+}
+
+/// What the writers of all leagues share.
+struct Desk {
+    journal: Arc<dyn Journal>,
+    keys: Keys,
+    leagues: Arc<Leagues>,
+    news: mpsc::Sender<ServeNews>,
+    data: PathBuf,
+}
+
+struct Inbox {
+    foundings: mpsc::Receiver<Founding>,
+    news: mpsc::Receiver<ServeNews>,
+}
+
+impl Host {
+    async fn open(plan: &ServePlan) -> Result<(Self, Inbox), ServeError> {
+        let data = plan.data.clone();
+        make_directory(&data).map_err(|source| ServeError::Data { path: data.clone(), source })?;
+        let journal = SqliteJournal::open(&data)?;
+        let file = journal.file().to_path_buf();
+        let secret = match &plan.secret {
+            Some(secret) => secret.clone(),
+            None => secret::secret(&data, journal.leagues().await?.is_empty())?,
+        };
+        let (founder, foundings) = mpsc::channel(FOUNDINGS_MAX);
+        let (news, told) = mpsc::channel(FOUNDINGS_MAX);
+        let desk = Desk {
+            journal: Arc::new(journal),
+            keys: Keys::derive(&secret),
+            leagues: Arc::new(Leagues::growing(plan.default_league.clone(), founder)),
+            news,
+            data,
+        };
+        let (writers, tasks) = (JoinSet::new(), JoinSet::new());
+        let close = watch::Sender::new(false);
+        let host = Self { desk: Arc::new(desk), file, writers, tasks, close };
+        Ok((host, Inbox { foundings, news: told }))
+    }
+
+    fn leagues(&self) -> Arc<Leagues> {
+        self.desk.leagues.clone()
+    }
+
+    fn admin(&self, plan: &ServePlan) -> Result<Token, SecretError> {
+        match &plan.admin {
+            Some(token) => Ok(token.clone()),
+            None => secret::admin_token(&self.desk.data),
+        }
+    }
+
+    /// Goes on with every league of the journal, and founds the wanted one unless it is there.
+    async fn open_all(&mut self, plan: &ServePlan) -> Result<Vec<(LeagueId, PathBuf)>, ServeError> {
+        let mut opened = vec![];
+        for league in self.desk.journal.leagues().await? {
+            let books = self.desk.reopen(&league).await?;
+            opened.push((league.clone(), self.desk.keep_join_key(&league)?));
+            self.write(league, books);
+        }
+        if let Some(wanted) = &plan.league {
+            let charter = wanted.charter(&self.desk.keys)?;
+            if self.desk.leagues.find(&charter.league).is_none() {
+                let league = charter.league.clone();
+                let books = self.desk.found(charter).await?;
+                opened.push((league.clone(), self.desk.keep_join_key(&league)?));
+                self.write(league, books);
+            }
+        }
+        Ok(opened)
+    }
+
+    async fn found(&mut self, founding: Founding, tell: &mut impl FnMut(ServeNews)) {
+        let Founding { charter, answer } = founding;
+        let league = charter.league.clone();
+        let outcome = if self.desk.leagues.find(&league).is_some() {
+            Err(FoundError::Exists(league.clone()))
+        } else {
+            self.desk.found(charter).await.map_err(FoundError::Open)
+        };
+        let outcome = outcome.map(|books| {
+            self.write(league.clone(), books);
+            // The administrator is told the key as well; the file is for people on this machine.
+            if let Ok(file) = self.desk.keep_join_key(&league) {
+                tell(ServeNews::Founded(league, file));
+            }
+        });
+        // Whoever asked may have left; the league is there all the same.
+        drop(answer.send(outcome));
+    }
+
+    fn write(&mut self, league: LeagueId, books: Books) {
+        let (desk, stop) = (self.desk.clone(), self.close.subscribe());
+        let actor = desk.host(&league, books);
+        self.writers.spawn(async move { desk.keep(league, actor, stop).await });
+    }
+}
+
+impl Desk {
+    async fn found(&self, charter: Charter) -> Result<Books, OpenError> {
+        Books::found(self.journal.clone(), ambient::now(), charter).await
+    }
+
+    async fn reopen(&self, league: &LeagueId) -> Result<Books, OpenError> {
+        let check = self.keys.check_value();
+        let books = Books::replay(self.journal.clone(), league, check).await?;
+        books.ok_or_else(|| OpenError::NotALeague(league.clone()))
+    }
+
+    /// Puts a league on the list with a new writer.
+    fn host(&self, league: &LeagueId, books: Books) -> Actor {
+        let connect_timeout: Duration = books.league().policy().http_timeout();
+        let exchange = Exchange::new(Caller::new(MANAGER_AGENT, connect_timeout));
+        let keys = self.keys.clone();
+        let (stub, actor) = Actor::new(books, |stub| Outbound::new(stub, keys, exchange));
+        self.leagues.host(league.clone(), stub);
+        actor
+    }
+
+    /// Keeps a league written. A writer whose journal fails is replaced by one that starts from
+    /// what the journal has.
+    async fn keep(&self, league: LeagueId, mut actor: Actor, mut stop: watch::Receiver<bool>) {
+        while let Err(error) = actor.run(stop.clone()).await {
+            self.report(ServeNews::Failed(league.clone(), error.into()));
+            let books = loop {
+                tokio::select! {
+                    biased;
+                    _ = stop.wait_for(|stopped| *stopped) => return,
+                    () = tokio::time::sleep(REOPEN_PAUSE) => {}
+                }
+                match self.reopen(&league).await {
+                    Ok(books) => break books,
+                    Err(error) => self.report(ServeNews::Failed(league.clone(), error)),
+                }
+            };
+            actor = self.host(&league, books);
+            self.report(ServeNews::Mended(league.clone()));
+        }
+    }
+
+    fn report(&self, news: ServeNews) {
+        // News that nobody reads in time are not worth a queue.
+        let _unheard = self.news.try_send(news);
+    }
+
+    fn keep_join_key(&self, league: &LeagueId) -> Result<PathBuf, SecretError> {
+        join::keep(Path::new(&self.data), league, &self.keys.join_key(league))
+    }
+}
