@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand};
 use league_sim::Sabotage;
 
+use crate::admin_args::AdminCommand;
+use crate::service_args::ServiceCommand;
+
 /// Runs tournaments between autonomous agents written by strangers in any language.
 #[derive(Debug, Parser)]
 #[command(name = "league", version, propagate_version = true, arg_required_else_help = true)]
@@ -19,6 +22,10 @@ pub(crate) enum Command {
     Play(PlayArgs),
     Rules(RulesArgs),
     Sim(SimArgs),
+    #[command(flatten)]
+    Service(ServiceCommand),
+    #[command(flatten)]
+    Admin(AdminCommand),
 }
 
 /// Play a whole league on this machine, over real HTTP.

@@ -1,10 +1,15 @@
 //! The `league` program: parse, run, exit code.
 
+mod admin_args;
 mod args;
+mod client;
 mod command;
+mod config;
 mod files;
+mod interrupt;
 mod output;
 mod report;
+mod service_args;
 mod settings;
 mod signal;
 mod summary;
@@ -21,6 +26,8 @@ fn main() -> ExitCode {
         Command::Play(args) => command::play::run(args),
         Command::Rules(args) => command::rules::run(args),
         Command::Sim(args) => command::sim::run(args),
+        Command::Service(command) => command::service(command),
+        Command::Admin(command) => command::admin(command),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -15,3 +15,8 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 pub(crate) fn say(line: &str) {
     let _gone = writeln!(io::stderr().lock(), "{line}");
 }
+
+/// Writes data that a service offers; it goes on if nobody takes it.
+pub(crate) fn offer(text: &str) {
+    let _untaken = print(text);
+}

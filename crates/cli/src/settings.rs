@@ -124,7 +124,7 @@ fn wrong(flag: &str, bad: &BadRule) -> anyhow::Error {
     anyhow!("{flag}: expected {}, got `{}`", bad.expected, bad.got)
 }
 
-fn known(flag: &str, got: &str, names: &[&str]) -> anyhow::Result<()> {
+pub(crate) fn known(flag: &str, got: &str, names: &[&str]) -> anyhow::Result<()> {
     let (last, others) = names.split_last().expect("there is always something to choose from");
     let list = match others {
         [] => (*last).to_string(),

@@ -1,5 +1,40 @@
-//! One file per command.
+//! One file per command, or per family of commands.
 
+mod admin;
+mod agent;
+mod look;
 pub(crate) mod play;
 pub(crate) mod rules;
+mod serve;
 pub(crate) mod sim;
+
+use crate::admin_args::AdminCommand;
+use crate::report::Failure;
+use crate::service_args::ServiceCommand;
+
+pub(crate) fn service(command: &ServiceCommand) -> Result<(), Failure> {
+    match command {
+        ServiceCommand::Serve(args) => serve::run(args),
+        ServiceCommand::Referee(args) => agent::referee(args),
+        ServiceCommand::Player(args) => agent::players(args),
+    }
+}
+
+pub(crate) fn admin(command: &AdminCommand) -> Result<(), Failure> {
+    match command {
+        AdminCommand::Create(args) => admin::create(args),
+        AdminCommand::Start(args) => admin::act("start", args),
+        AdminCommand::Pause(args) => admin::act("pause", args),
+        AdminCommand::Resume(args) => admin::act("resume", args),
+        AdminCommand::Close(args) => admin::act("close", args),
+        AdminCommand::Archive(args) => admin::act("archive", args),
+        AdminCommand::Approve(args) => admin::act_on_agent("approve", args),
+        AdminCommand::Ban(args) => admin::act_on_agent("ban", args),
+        AdminCommand::Reinstate(args) => admin::act_on_agent("reinstate", args),
+        AdminCommand::Rematch(args) => admin::act_on_match("rematch", args),
+        AdminCommand::Annul(args) => admin::act_on_match("annul", args),
+        AdminCommand::Status(args) => look::status(args),
+        AdminCommand::Standings(args) => look::standings(args),
+        AdminCommand::Watch(args) => look::watch(args),
+    }
+}

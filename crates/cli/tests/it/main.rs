@@ -1,6 +1,8 @@
 //! The program as people meet it: what it prints, what it leaves behind, and how it ends.
 
 #[cfg(test)]
+mod config;
+#[cfg(test)]
 mod mistakes;
 #[cfg(test)]
 mod play;
@@ -10,4 +12,8 @@ mod program;
 mod rules;
 #[cfg(test)]
 mod secret;
+#[cfg(test)]
+mod service;
+#[cfg(test)]
+mod services;
 mod sim;

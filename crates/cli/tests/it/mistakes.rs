@@ -13,7 +13,7 @@ fn check(name: &str, line: &str) {
     check_in(&place, name, line);
 }
 
-fn check_in(place: &Place, name: &str, line: &str) {
+pub(crate) fn check_in(place: &Place, name: &str, line: &str) {
     let shown = place.run(line).shown();
     let here = place.path().display().to_string();
     with_settings!({
@@ -33,6 +33,37 @@ fn help() {
     check("help_rules", "rules --help");
     check("help_sim", "sim --help");
     check("nothing", "");
+}
+
+#[test]
+fn help_for_services() {
+    for command in ["serve", "referee", "player"] {
+        check(&format!("help_{command}"), &format!("{command} --help"));
+    }
+}
+
+#[test]
+fn help_for_administrators_and_spectators() {
+    for command in ["create", "start", "status", "standings", "watch"] {
+        check(&format!("help_{command}"), &format!("{command} --help"));
+    }
+}
+
+#[test]
+fn services_that_cannot_be_run_like_this() {
+    check("player_nowhere", "player");
+    check("player_manager", "player --manager https://example.org");
+    check("player_strategy", "player --manager localhost:8000 --strategy luck");
+    check("player_dialect", "player --manager localhost:8000 --dialect loud");
+    check("player_count", "player --manager localhost:8000 --count 0");
+    check("player_everywhere", "player --manager localhost:8000 --listen 0.0.0.0:8101");
+    check("referee_capacity", "referee --manager localhost:8000 --capacity 0");
+    check("referee_key", "referee --manager localhost:8000 --join-key no/such/file");
+    check("create_start", "create --start soon");
+    check("create_rule", "create --set colour=blue");
+    check("create_token", "create");
+    check("status_unreachable", "status --manager 127.0.0.1:1");
+    check("status_name", "status a/b");
 }
 
 #[test]

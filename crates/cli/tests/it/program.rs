@@ -26,8 +26,10 @@ impl Place {
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_league"));
         command.args(line.split_whitespace()).current_dir(self.path());
-        command.env_remove("LEAGUE_DATA").env_remove("LEAGUE_SECRET");
-        command.env("COLUMNS", "100").stdin(Stdio::null());
+        command.env_remove("LEAGUE_DATA").env("COLUMNS", "100").stdin(Stdio::null());
+        for name in ["LISTEN", "SECRET", "ADMIN_TOKEN", "MANAGER", "JOIN_KEY", "JOIN_CODE"] {
+            command.env_remove(format!("LEAGUE_{name}"));
+        }
         command
     }
 

@@ -1,0 +1,206 @@
+//! What was typed after the administrator's and the spectators' commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// What is asked of a running manager. Hidden are those that leagues cannot be asked yet.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AdminCommand {
+    Create(CreateArgs),
+    /// Start a league that is waiting for it
+    Start(ActArgs),
+    /// Hand out no more matches
+    #[command(hide = true)]
+    Pause(ActArgs),
+    /// Hand out matches again
+    #[command(hide = true)]
+    Resume(ActArgs),
+    /// Take no more players
+    #[command(hide = true)]
+    Close(ActArgs),
+    /// Put a league away that is over
+    #[command(hide = true)]
+    Archive(ActArgs),
+    /// Let a referee officiate
+    #[command(hide = true)]
+    Approve(AgentActArgs),
+    /// Shut an agent out
+    #[command(hide = true)]
+    Ban(AgentActArgs),
+    /// Let an agent go on that was suspended
+    #[command(hide = true)]
+    Reinstate(AgentActArgs),
+    /// Have a match played again
+    #[command(hide = true)]
+    Rematch(MatchActArgs),
+    /// Have a match count for nobody
+    #[command(hide = true)]
+    Annul(MatchActArgs),
+    Status(StatusArgs),
+    Standings(StandingsArgs),
+    Watch(WatchArgs),
+}
+
+/// Which manager to ask.
+#[derive(Debug, Args)]
+pub(crate) struct ManagerArgs {
+    /// The manager
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "LEAGUE_MANAGER",
+        default_value = "http://127.0.0.1:8000"
+    )]
+    pub(crate) manager: String,
+    /// Print one JSON document on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Who asks.
+#[derive(Debug, Args)]
+pub(crate) struct TokenArgs {
+    /// The manager's data directory, to read the administrator's token from; LEAGUE_ADMIN_TOKEN
+    /// counts more
+    #[arg(long, value_name = "DIR", env = "LEAGUE_DATA", default_value = "league-data")]
+    pub(crate) data: PathBuf,
+}
+
+/// Found a league on a running manager.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  league create --start players=4                starts with the fourth player
+  league create --league spring --start manual   `league start spring` starts it
+  league create --start at=2030-05-01T12:00:00Z  starts at that time
+  league create --rules v2.0 --set choice_timeout=10s
+
+The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
+")]
+pub(crate) struct CreateArgs {
+    #[command(flatten)]
+    pub(crate) manager: ManagerArgs,
+    #[command(flatten)]
+    pub(crate) token: TokenArgs,
+    /// Its name; one is made up if nothing is said
+    #[arg(long, value_name = "ID")]
+    pub(crate) league: Option<String>,
+    /// The game
+    #[arg(long, value_name = "GAME")]
+    pub(crate) game: Option<String>,
+    /// How rounds are paired
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    /// The rule set: v2.1 or v2.0
+    #[arg(long, value_name = "RULES")]
+    pub(crate) rules: Option<String>,
+    /// Change one rule, such as choice_timeout=2s; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// What starts it: manual, players=N or at=TIME
+    #[arg(long, value_name = "WHEN", default_value = "manual")]
+    pub(crate) start: String,
+    /// How many players it takes
+    #[arg(long, value_name = "N")]
+    pub(crate) players_max: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  league start spring
+  league start --manager http://10.0.0.5:8000    the manager's only league
+
+The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
+")]
+pub(crate) struct ActArgs {
+    #[command(flatten)]
+    pub(crate) manager: ManagerArgs,
+    #[command(flatten)]
+    pub(crate) token: TokenArgs,
+    /// Which league; the only one if nothing is said
+    #[arg(value_name = "LEAGUE")]
+    pub(crate) league: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentActArgs {
+    #[command(flatten)]
+    pub(crate) manager: ManagerArgs,
+    #[command(flatten)]
+    pub(crate) token: TokenArgs,
+    /// Which agent, such as P01 or REF01
+    #[arg(value_name = "AGENT")]
+    pub(crate) agent: String,
+    /// Which league; the only one if nothing is said
+    #[arg(long, value_name = "ID")]
+    pub(crate) league: Option<String>,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MatchActArgs {
+    #[command(flatten)]
+    pub(crate) manager: ManagerArgs,
+    #[command(flatten)]
+    pub(crate) token: TokenArgs,
+    /// Which match, such as R1M1
+    #[arg(value_name = "MATCH")]
+    pub(crate) match_id: String,
+    /// Which league; the only one if nothing is said
+    #[arg(long, value_name = "ID")]
+    pub(crate) league: Option<String>,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+}
+
+/// Show where leagues stand.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  league status                                  every league of the manager on this machine
+  league status spring --json
+")]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    pub(crate) manager: ManagerArgs,
+    /// Which league; all of them if nothing is said
+    #[arg(value_name = "LEAGUE")]
+    pub(crate) league: Option<String>,
+}
+
+/// Show the table of a league.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  league standings
+  league standings spring --json
+")]
+pub(crate) struct StandingsArgs {
+    #[command(flatten)]
+    pub(crate) manager: ManagerArgs,
+    /// Which league; the only one if nothing is said
+    #[arg(value_name = "LEAGUE")]
+    pub(crate) league: Option<String>,
+}
+
+/// Follow a league to its end and show its table.
+///
+/// A manager that restarts meanwhile is waited for. With --json the final standings are printed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  league watch
+  league watch spring --json
+")]
+pub(crate) struct WatchArgs {
+    #[command(flatten)]
+    pub(crate) manager: ManagerArgs,
+    /// Which league; the only one if nothing is said
+    #[arg(value_name = "LEAGUE")]
+    pub(crate) league: Option<String>,
+}

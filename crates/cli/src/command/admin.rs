@@ -1,0 +1,130 @@
+//! `league create`, `league start` and their like: the administrator's side of a running manager.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use league_core::policy::Policy;
+use league_server::manager::blueprint::{Blueprint, Start};
+use serde_json::{Value, json};
+
+use super::look;
+use crate::admin_args::{ActArgs, AgentActArgs, CreateArgs, ManagerArgs, MatchActArgs, TokenArgs};
+use crate::client::Client;
+use crate::report::{Failure, Hint};
+
+pub(super) fn create(args: &CreateArgs) -> Result<(), Failure> {
+    let wanted = blueprint(args).map_err(|error| Failure::usage("create", error))?;
+    let client = administrator("create", &args.manager, &args.token)?;
+    let wanted = serde_json::to_value(&wanted).context("the league cannot be written")?;
+    let founded = look::block_on(client.post("/api/v1/admin/leagues", &wanted))?;
+    if args.manager.json {
+        look::written(&format!("{founded}\n"))?;
+        return Ok(());
+    }
+    let league = founded["league_id"].as_str().unwrap_or_default();
+    let key = founded["join_key"].as_str().unwrap_or_default();
+    let url = args.manager.manager.trim_end_matches('/');
+    look::written(&format!("  {}\n", look::summary(&founded)))?;
+    look::written(&format!(
+        "\n  To join it:\n    LEAGUE_JOIN_KEY={key} league referee --manager {url} --league {league}\n\
+         \x20   league player --manager {url} --league {league}\n"
+    ))?;
+    if founded["start"] == json!("manual") {
+        look::written(&format!("  To start it:\n    league start {league} --manager {url}\n"))?;
+    }
+    Ok(())
+}
+
+/// Does something to a league.
+pub(super) fn act(action: &str, args: &ActArgs) -> Result<(), Failure> {
+    let league = args.league.as_deref();
+    post(action, (&args.manager, &args.token), league, &json!({}))
+}
+
+/// Does something to an agent.
+pub(super) fn act_on_agent(action: &str, args: &AgentActArgs) -> Result<(), Failure> {
+    let details = json!({"agent": args.agent, "reason": args.reason});
+    post(action, (&args.manager, &args.token), args.league.as_deref(), &details)
+}
+
+/// Does something to a match.
+pub(super) fn act_on_match(action: &str, args: &MatchActArgs) -> Result<(), Failure> {
+    let details = json!({"match": args.match_id, "reason": args.reason});
+    post(action, (&args.manager, &args.token), args.league.as_deref(), &details)
+}
+
+/// Asks for an action and shows where the league stands then.
+fn post(
+    action: &str,
+    (manager, token): (&ManagerArgs, &TokenArgs),
+    league: Option<&str>,
+    details: &Value,
+) -> Result<(), Failure> {
+    let client = administrator(action, manager, token)?;
+    let league = look::named(action, league)?;
+    let answer: Value = look::block_on(async {
+        let league = look::chosen(&client, league).await?;
+        client.post(&format!("/api/v1/admin/leagues/{league}/{action}"), details).await
+    })?;
+    let text =
+        if manager.json { answer.to_string() } else { format!("  {}", look::summary(&answer)) };
+    Ok(look::written(&format!("{text}\n"))?)
+}
+
+fn administrator(
+    command: &str,
+    manager: &ManagerArgs,
+    token: &TokenArgs,
+) -> Result<Client, Failure> {
+    let token = admin_token(&token.data)?;
+    Client::new(&manager.manager, Some(token)).map_err(|error| Failure::usage(command, error))
+}
+
+/// The administrator's token of the environment, or of the manager's data directory.
+fn admin_token(data: &Path) -> anyhow::Result<String> {
+    if let Ok(token) = std::env::var("LEAGUE_ADMIN_TOKEN")
+        && !token.trim().is_empty()
+    {
+        return Ok(token.trim().to_string());
+    }
+    let file = data.join("admin-token");
+    let read = std::fs::read_to_string(&file);
+    let hint = "set LEAGUE_ADMIN_TOKEN, or name the manager's data directory with --data DIR";
+    read.map(|text| text.trim().to_string())
+        .with_context(|| format!("cannot read the administrator's token in {}", file.display()))
+        .map_err(|error| error.context(Hint(hint.into())))
+}
+
+fn blueprint(args: &CreateArgs) -> anyhow::Result<Blueprint> {
+    let mut set = BTreeMap::new();
+    for assignment in &args.set {
+        let (key, value) = assignment
+            .split_once('=')
+            .ok_or_else(|| anyhow!("--set: expected KEY=VALUE, got `{assignment}`"))?;
+        if !Policy::KEYS.contains(&key.trim()) {
+            let hint = format!("the rules are {}", Policy::KEYS.join(", "));
+            return Err(anyhow!("--set: there is no rule `{key}`").context(Hint(hint)));
+        }
+        set.insert(key.trim().to_string(), value.trim().to_string());
+    }
+    Ok(Blueprint {
+        league_id: args.league.clone(),
+        game: args.game.clone(),
+        format: args.format.clone(),
+        rules: args.rules.clone(),
+        set,
+        start: Some(start_rule(&args.start)?),
+        players_max: args.players_max,
+    })
+}
+
+fn start_rule(text: &str) -> anyhow::Result<Start> {
+    let wrong = || anyhow!("--start: expected manual, players=N or at=TIME, got `{text}`");
+    match text.split_once('=') {
+        None if text == "manual" => Ok(Start::Manual),
+        Some(("players", number)) => Ok(Start::Players(number.parse().map_err(|_| wrong())?)),
+        Some(("at", moment)) => Ok(Start::At(moment.into())),
+        None | Some(_) => Err(wrong()),
+    }
+}

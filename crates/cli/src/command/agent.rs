@@ -1,0 +1,179 @@
+//! `league referee` and `league player`: agents as processes of their own.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use anyhow::{Context, anyhow, ensure};
+use league_agent::ambient::OsDice;
+use league_agent::register::RegisterError;
+use league_agent::strategy::House;
+use league_core::dice::Dice;
+use league_core::limits::REFEREE_MATCHES_MAX;
+use league_server::runtime::{self, AgentError, AgentNews, AgentPlan, Ending, Joined, PlayersPlan};
+use league_wire::{Dialect, JoinCode};
+use serde_json::{Value, json};
+
+use crate::report::{Failure, Hint};
+use crate::service_args::{JoinArgs, PlayerArgs, RefereeArgs};
+use crate::{client, interrupt, output, settings};
+
+pub(super) fn referee(args: &RefereeArgs) -> Result<(), Failure> {
+    let plan = referee_plan(args).map_err(|error| Failure::usage("referee", error))?;
+    let voice = Voice::new(args.join.json, 1);
+    let tell = |news| voice.tell(news);
+    let outcome = interrupt::run(|stop| runtime::referee(&plan, args.capacity, stop, tell));
+    finish(outcome.context("cannot start the runtime")?)
+}
+
+pub(super) fn players(args: &PlayerArgs) -> Result<(), Failure> {
+    let plan = players_plan(args).map_err(|error| Failure::usage("player", error))?;
+    let voice = Voice::new(args.join.json, plan.count.into());
+    let tell = |news| voice.tell(news);
+    let outcome = interrupt::run(|stop| runtime::players(&plan, stop, tell));
+    finish(outcome.context("cannot start the runtime")?)
+}
+
+fn finish(outcome: Result<Ending, AgentError>) -> Result<(), Failure> {
+    match outcome.map_err(explained)? {
+        Ending::LeagueOver => output::say("the league is over"),
+        Ending::Stopped => output::say("stopped"),
+    }
+    Ok(())
+}
+
+fn referee_plan(args: &RefereeArgs) -> anyhow::Result<AgentPlan> {
+    ensure!(
+        (1..=REFEREE_MATCHES_MAX).contains(&args.capacity),
+        "--capacity: expected 1 to {REFEREE_MATCHES_MAX}, got {}",
+        args.capacity
+    );
+    let join = args.join_key.as_deref().map(join_key).transpose()?;
+    plan(&args.join, args.name.clone(), Dialect::Flat, join)
+}
+
+fn players_plan(args: &PlayerArgs) -> anyhow::Result<PlayersPlan> {
+    ensure!(args.count >= 1, "--count: expected at least 1, got {}", args.count);
+    ensure!(
+        args.count == 1 || args.join.endpoint.is_none(),
+        "--endpoint: several players cannot be called at the same address"
+    );
+    let dialect = args.dialect.parse().map_err(|_| {
+        let names: Vec<_> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
+        anyhow!("--dialect: expected one of {}, got `{}`", names.join(", "), args.dialect)
+    })?;
+    let names: Vec<_> = House::ALL.iter().map(|house| house.name()).collect();
+    let find = |name: &String| {
+        settings::known("--strategy", name.trim(), &names)?;
+        House::find(name.trim()).ok_or_else(|| anyhow!("--strategy: no strategy"))
+    };
+    let join = args.join_code.as_deref().map(|code| JoinCode::new(code.trim()));
+    Ok(PlayersPlan {
+        agent: plan(&args.join, args.name.clone(), dialect, join)?,
+        count: args.count,
+        strategies: args.strategy.iter().map(find).collect::<anyhow::Result<_>>()?,
+        seed: args.seed.unwrap_or_else(|| OsDice.below(u64::MAX)),
+    })
+}
+
+fn plan(
+    args: &JoinArgs,
+    name: String,
+    dialect: Dialect,
+    join: Option<JoinCode>,
+) -> anyhow::Result<AgentPlan> {
+    let league = args.league.as_ref().map(|id| id.parse()).transpose();
+    let unspecified = args.listen.is_some_and(|at| at.ip().is_unspecified());
+    ensure!(
+        !unspecified || args.endpoint.is_some(),
+        "--listen: nobody can call {}; say with --endpoint where this machine is called",
+        args.listen.map(|at| at.ip().to_string()).unwrap_or_default()
+    );
+    Ok(AgentPlan {
+        manager: client::mcp(&args.manager)?,
+        league: league.map_err(|bad| anyhow!("--league: {bad}"))?,
+        listen: args.listen,
+        endpoint: args.endpoint.clone(),
+        name,
+        dialect,
+        join,
+    })
+}
+
+/// The key itself, or what stands in the file of that name.
+fn join_key(given: &str) -> anyhow::Result<JoinCode> {
+    let path = Path::new(given);
+    if path.is_file() {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read the join key in {given}"))?;
+        return Ok(JoinCode::new(text.trim()));
+    }
+    // What looks like a path must not be sent anywhere as if it were a key.
+    ensure!(!given.contains(['/', '\\']), "--join-key: there is no file {given}");
+    Ok(JoinCode::new(given.trim()))
+}
+
+/// What an agent says: who it is once it has joined, and what keeps it from joining.
+struct Voice {
+    json: bool,
+    count: usize,
+    joined: RefCell<Vec<Joined>>,
+    complained: RefCell<Option<String>>,
+}
+
+impl Voice {
+    fn new(json: bool, count: usize) -> Self {
+        let (joined, complained) = (RefCell::new(vec![]), RefCell::new(None));
+        Self { json, count, joined, complained }
+    }
+
+    fn tell(&self, news: AgentNews) {
+        match news {
+            AgentNews::Trouble(error) => self.complain(&error),
+            AgentNews::Joined(joined) => self.welcome(joined),
+        }
+    }
+
+    /// The same trouble is told once.
+    fn complain(&self, error: &RegisterError) {
+        let text = error.to_string();
+        if self.complained.borrow().as_ref() != Some(&text) {
+            output::say(&format!("{text}; trying again until it answers, Ctrl-C stops"));
+            self.complained.replace(Some(text));
+        }
+    }
+
+    fn welcome(&self, new: Joined) {
+        if !self.json {
+            let Joined { id, name, league, endpoint } = &new;
+            output::offer(&format!("  {id} ({name}) plays in {league}, called at {endpoint}\n"));
+        }
+        let mut joined = self.joined.borrow_mut();
+        joined.push(new);
+        if self.json && joined.len() == self.count {
+            let agents: Vec<Value> = joined.iter().map(as_json).collect();
+            output::offer(&format!("{}\n", json!({"agents": agents})));
+        }
+    }
+}
+
+fn as_json(joined: &Joined) -> Value {
+    json!({
+        "id": joined.id,
+        "display_name": joined.name,
+        "league_id": joined.league.as_str(),
+        "endpoint": joined.endpoint,
+    })
+}
+
+fn explained(error: AgentError) -> Failure {
+    let hint = match &error {
+        AgentError::Listen { .. } => "choose another address with --listen, port 0 is a free one",
+        AgentError::Register(RegisterError::Rejected(_)) => {
+            "`league status --manager URL` shows the leagues of a manager; --league chooses one"
+        }
+        AgentError::Register(RegisterError::Ask { .. } | RegisterError::Incomplete(_)) => {
+            "does --manager lead to a league manager?"
+        }
+    };
+    Failure::Failed(anyhow::Error::new(error).context(Hint(hint.into())))
+}

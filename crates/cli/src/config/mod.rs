@@ -1,0 +1,311 @@
+//! How a manager is configured: defaults, then the file, then the environment, then flags; every
+//! value knows where it came from.
+
+mod written;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use league_core::policy::{Policy, RuleSet};
+use league_core::proof::{Secret, Token};
+use league_server::manager::blueprint::{Blueprint, FORMAT_DEFAULT, GAME_DEFAULT, Start};
+use league_server::runtime::ServePlan;
+use serde_json::{Value, json};
+
+use written::{File, Written, WrittenLeague};
+
+/// What was typed or stands in the environment.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) listen: Option<String>,
+    pub(crate) data: Option<PathBuf>,
+}
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Origin {
+    Default,
+    RuleSet(String),
+    File(String),
+    Environment(&'static str),
+    Flag(&'static str),
+    DataDirectory,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::RuleSet(name) => write!(f, "rule set {name}"),
+            Self::File(place) => f.write_str(place),
+            Self::Environment(name) => write!(f, "environment {name}"),
+            Self::Flag(name) => f.write_str(name),
+            Self::DataDirectory => f.write_str("data directory"),
+        }
+    }
+}
+
+/// How the manager will be run, and why like that.
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub(crate) plan: ServePlan,
+    lines: Vec<Line>,
+}
+
+/// One value as it is shown. Secrets are never in here.
+#[derive(Debug)]
+struct Line {
+    section: &'static str,
+    key: String,
+    value: Value,
+    origin: Origin,
+}
+
+/// What stands in the place of a secret.
+const HIDDEN: &str = "[hidden]";
+const LISTEN: &str = "127.0.0.1:8000";
+const DATA: &str = "league-data";
+/// The file that is read if nothing else is said and it is there.
+const FILE: &str = "league.toml";
+
+/// Resolves what was given.
+pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
+    let usual = || Path::new(FILE).exists().then(|| PathBuf::from(FILE));
+    let (file, written) = match given.config.or_else(usual) {
+        Some(path) => {
+            let (file, written) = File::read(&path)?;
+            (Some(file), written)
+        }
+        None => (None, Written::default()),
+    };
+    let mut resolver = Resolver { file, lines: vec![] };
+    let listen = resolver.text("listen", (given.listen, "--listen"), written.listen, LISTEN)?;
+    let data = given.data.map(|data| data.display().to_string());
+    let data = resolver.text("data", (data, "--data"), written.data, DATA)?;
+    let secret =
+        resolver.secret::<Secret>("secret", "LEAGUE_SECRET", "64 lower-case hex digits")?;
+    let admin = resolver.secret::<Token>("admin_token", "LEAGUE_ADMIN_TOKEN", "a token")?;
+    let default_league = resolver.default_league(written.default_league)?;
+    let league = written.league.map(|league| resolver.league(league)).transpose()?;
+    let listen_at = listen.parse().map_err(|_| {
+        anyhow!(
+            "{}: expected address:port such as {LISTEN}, got `{listen}`",
+            resolver.blame("listen")
+        )
+    })?;
+    let data = PathBuf::from(data);
+    let plan = ServePlan { listen: listen_at, data, secret, admin, default_league, league };
+    Ok(Config { plan, lines: resolver.lines })
+}
+
+impl Config {
+    /// The whole configuration for people: a file that could be written, with origins as comments.
+    pub(crate) fn for_people(&self) -> String {
+        let shown: Vec<(&Line, String)> =
+            self.lines.iter().map(|line| (line, line.assignment())).collect();
+        let width = shown.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
+        let (mut out, mut section) = (String::new(), "");
+        for (line, text) in shown {
+            if line.section != section {
+                section = line.section;
+                out.push_str(&format!("\n[{section}]\n"));
+            }
+            out.push_str(&format!("{text:width$}  # {}\n", line.origin));
+        }
+        out
+    }
+
+    /// The whole configuration as one document.
+    pub(crate) fn for_programs(&self) -> Value {
+        let entry = |line: &Line| {
+            let name = match line.section {
+                "" => line.key.clone(),
+                section => format!("{section}.{}", line.key),
+            };
+            (name, json!({"value": line.value, "origin": line.origin.to_string()}))
+        };
+        Value::Object(self.lines.iter().map(entry).collect())
+    }
+}
+
+impl Line {
+    fn assignment(&self) -> String {
+        match &self.value {
+            Value::Null => format!("# {} is not set", self.key),
+            Value::String(text) if text == HIDDEN => format!("# {} is hidden", self.key),
+            Value::Object(table) => {
+                let inner: Vec<_> = table.iter().map(|(k, v)| format!("{k} = {v}")).collect();
+                format!("{} = {{ {} }}", self.key, inner.join(", "))
+            }
+            value @ (Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+                format!("{} = {value}", self.key)
+            }
+        }
+    }
+}
+
+struct Resolver {
+    file: Option<File>,
+    lines: Vec<Line>,
+}
+
+type Spanned<T> = toml::Spanned<T>;
+
+impl Resolver {
+    fn note(&mut self, section: &'static str, key: &str, value: Value, origin: Origin) {
+        self.lines.push(Line { section, key: key.into(), value, origin });
+    }
+
+    fn place<T>(&self, written: &Spanned<T>) -> Origin {
+        let place = self.file.as_ref().map(|file| file.place(&written.span()));
+        Origin::File(place.unwrap_or_default())
+    }
+
+    /// What to name when a value cannot be used.
+    fn blame(&self, key: &str) -> String {
+        let line = self.lines.iter().find(|line| line.key == key);
+        match line.map(|line| &line.origin) {
+            Some(Origin::Flag(flag)) => (*flag).to_string(),
+            Some(Origin::Default) | None => key.to_string(),
+            Some(origin) => format!("{origin}: {key}"),
+        }
+    }
+
+    fn text(
+        &mut self,
+        key: &'static str,
+        (typed, flag): (Option<String>, &'static str),
+        written: Option<Spanned<String>>,
+        default: &str,
+    ) -> anyhow::Result<String> {
+        let variable = if key == "listen" { "LEAGUE_LISTEN" } else { "LEAGUE_DATA" };
+        let (value, origin) = match (typed, environment(variable)?, written) {
+            (Some(typed), _, _) => (typed, Origin::Flag(flag)),
+            (None, Some(set), _) => (set, Origin::Environment(variable)),
+            (None, None, Some(written)) => {
+                let origin = self.place(&written);
+                (written.into_inner(), origin)
+            }
+            (None, None, None) => (default.to_string(), Origin::Default),
+        };
+        self.note("", key, json!(value), origin);
+        Ok(value)
+    }
+
+    /// Something that must never be shown, however wrong it is.
+    fn secret<T: std::str::FromStr>(
+        &mut self,
+        key: &str,
+        variable: &'static str,
+        expected: &str,
+    ) -> anyhow::Result<Option<T>> {
+        let Some(text) = environment(variable)? else {
+            self.note("", key, json!(HIDDEN), Origin::DataDirectory);
+            return Ok(None);
+        };
+        let parsed = text.trim().parse().map_err(|_| anyhow!("{variable}: expected {expected}"))?;
+        self.note("", key, json!(HIDDEN), Origin::Environment(variable));
+        Ok(Some(parsed))
+    }
+
+    fn default_league(
+        &mut self,
+        written: Option<Spanned<String>>,
+    ) -> anyhow::Result<Option<league_core::id::LeagueId>> {
+        let Some(written) = written else {
+            self.note("", "default_league", Value::Null, Origin::Default);
+            return Ok(None);
+        };
+        let origin = self.place(&written);
+        let parsed = written.get_ref().parse().map_err(|bad| anyhow!("{origin}: {bad}"))?;
+        self.note("", "default_league", json!(written.get_ref()), origin);
+        Ok(Some(parsed))
+    }
+
+    fn league(&mut self, written: WrittenLeague) -> anyhow::Result<Blueprint> {
+        let file = self.file.as_ref().map(|file| file.name.clone()).unwrap_or_default();
+        let id = written.id.ok_or_else(|| anyhow!("{file}: [league] needs an id"))?;
+        let mut blame: BTreeMap<String, String> = BTreeMap::new();
+        let mut text = |this: &mut Self, key: &str, value: Option<Spanned<String>>, usual: &str| {
+            let origin = value.as_ref().map_or(Origin::Default, |value| this.place(value));
+            let value = value.map_or_else(|| usual.to_string(), Spanned::into_inner);
+            let field = if key == "id" { "league_id" } else { key };
+            blame.insert(field.into(), origin.to_string());
+            this.note("league", key, json!(value), origin);
+            value
+        };
+        let league_id = text(self, "id", Some(id), "");
+        let game = text(self, "game", written.game, GAME_DEFAULT);
+        let format = text(self, "format", written.format, FORMAT_DEFAULT);
+        let rules = text(self, "rules", written.rules, RuleSet::V21.name());
+        let origin = written.start.as_ref().map_or(Origin::Default, |start| self.place(start));
+        let start = written.start.map_or(Start::Manual, Spanned::into_inner);
+        for field in ["start.players", "start.at"] {
+            blame.insert(field.into(), origin.to_string());
+        }
+        self.note("league", "start", serde_json::to_value(&start)?, origin);
+        if let Some(max) = &written.players_max {
+            let origin = self.place(max);
+            blame.insert("players_max".into(), origin.to_string());
+            self.note("league", "players_max", json!(max.get_ref()), origin);
+        }
+        let mut set = BTreeMap::new();
+        let mut origins = BTreeMap::new();
+        for (key, value) in written.set {
+            let origin = self.place(&value);
+            blame.insert(format!("set.{key}"), origin.to_string());
+            origins.insert(key.clone(), origin);
+            set.insert(key, plain(value.into_inner()));
+        }
+        let wanted = Blueprint {
+            league_id: Some(league_id),
+            game: Some(game),
+            format: Some(format),
+            rules: Some(rules.clone()),
+            set,
+            start: Some(start),
+            players_max: written.players_max.map(Spanned::into_inner),
+        };
+        let policy: Policy = wanted
+            .policy()
+            .and_then(|policy| {
+                // Everything else is wrong or right without the server's keys as well.
+                let keys = league_core::proof::Keys::derive(&Secret::new([0; 32]));
+                wanted.charter(&keys).map(|_| policy)
+            })
+            .map_err(|bad| match blame.get(&bad.field) {
+                Some(place) => anyhow!("{place}: {bad}"),
+                None => anyhow!("{file}: {bad}"),
+            })?;
+        for (key, value) in policy.written() {
+            let origin = origins.remove(key).unwrap_or_else(|| Origin::RuleSet(rules.clone()));
+            self.note("league.set", key, json!(value), origin);
+        }
+        Ok(wanted)
+    }
+}
+
+/// A rule's value as it is written on the command line.
+fn plain(value: toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text,
+        value @ (toml::Value::Integer(_)
+        | toml::Value::Float(_)
+        | toml::Value::Boolean(_)
+        | toml::Value::Datetime(_)
+        | toml::Value::Array(_)
+        | toml::Value::Table(_)) => value.to_string(),
+    }
+}
+
+fn environment(name: &str) -> anyhow::Result<Option<String>> {
+    match std::env::var(name) {
+        Ok(text) if text.is_empty() => Ok(None),
+        Ok(text) => Ok(Some(text)),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => Err(anyhow!("{name} is not text")),
+    }
+}
