@@ -67,7 +67,8 @@ pub(crate) struct PlayArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Strategies that the players take in turn: random, even, odd, alternating, frequency,
-    /// pattern
+    /// pattern; and guests that misbehave: silent, slow, late, garbage, wrong_token, wrong_match,
+    /// liar, refuser, flaky
     #[arg(long, value_delimiter = ',', value_name = "A,B,…")]
     #[arg(default_value = "random,even,odd,alternating")]
     pub(crate) strategies: Vec<String>,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{anyhow, ensure};
 use league_agent::ambient::OsDice;
-use league_agent::strategy::House;
+use league_agent::player::Cast;
 use league_core::dice::Dice;
 use league_core::game;
 use league_core::limits::{PLAYERS_MAX, REFEREES_MAX};
@@ -38,10 +38,10 @@ pub(crate) fn play(args: &PlayArgs) -> anyhow::Result<PlayPlan> {
     );
     known("--game", &args.game, game::NAMES)?;
     known("--format", &args.format, schedule::NAMES)?;
-    let names: Vec<_> = House::ALL.iter().map(|house| house.name()).collect();
+    let names: Vec<_> = Cast::all().map(Cast::name).collect();
     let find = |name: &String| {
         known("--strategies", name.trim(), &names)?;
-        House::find(name.trim()).ok_or_else(|| anyhow!("--strategies: no strategy"))
+        Cast::find(name.trim()).ok_or_else(|| anyhow!("--strategies: no strategy"))
     };
     let strategies = args.strategies.iter().map(find).collect::<anyhow::Result<_>>()?;
     Ok(PlayPlan {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, ensure};
 use league_agent::ambient::OsDice;
+use league_agent::player::Cast;
 use league_agent::register::RegisterError;
-use league_agent::strategy::House;
 use league_core::dice::Dice;
 use league_core::limits::REFEREE_MATCHES_MAX;
 use league_server::runtime::{self, AgentError, AgentNews, AgentPlan, Ending, Joined, PlayersPlan};
@@ -61,10 +61,10 @@ fn players_plan(args: &PlayerArgs) -> anyhow::Result<PlayersPlan> {
         let names: Vec<_> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
         anyhow!("--dialect: expected one of {}, got `{}`", names.join(", "), args.dialect)
     })?;
-    let names: Vec<_> = House::ALL.iter().map(|house| house.name()).collect();
+    let names: Vec<_> = Cast::all().map(Cast::name).collect();
     let find = |name: &String| {
         settings::known("--strategy", name.trim(), &names)?;
-        House::find(name.trim()).ok_or_else(|| anyhow!("--strategy: no strategy"))
+        Cast::find(name.trim()).ok_or_else(|| anyhow!("--strategy: no strategy"))
     };
     let join = args.join_code.as_deref().map(|code| JoinCode::new(code.trim()));
     Ok(PlayersPlan {

@@ -110,6 +110,7 @@ fn hint(error: &PlayError, plan: &PlayPlan) -> Option<String> {
         PlayError::BadName(_)
         | PlayError::Books(_)
         | PlayError::Record { .. }
+        | PlayError::Admission(_)
         | PlayError::Register(_) => return None,
     })
 }

@@ -1,7 +1,7 @@
 //! Help, and every mistake that somebody makes on the first day.
 
 use insta::{assert_snapshot, with_settings};
-use league_agent::strategy::House;
+use league_agent::player::Cast;
 use league_core::{game, schedule};
 use league_server::journal::SqliteJournal;
 
@@ -111,7 +111,7 @@ fn rules_that_make_no_sense() {
 #[test]
 fn help_names_everything_that_can_be_chosen() {
     let help = Place::new().run("play --help").stdout;
-    let strategies = House::ALL.iter().map(|house| house.name());
+    let strategies = Cast::all().map(Cast::name);
     for name in game::NAMES.iter().chain(schedule::NAMES).copied().chain(strategies) {
         assert!(help.contains(name), "no {name} in {help}");
     }

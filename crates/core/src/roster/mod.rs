@@ -171,6 +171,26 @@ pub enum Reason {
     CriticalError,
 }
 
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Registered => f.write_str("registered"),
+            Self::RegistrationFailed => f.write_str("the registration failed"),
+            Self::LeagueStarted => f.write_str("the league started"),
+            Self::LeagueEnded => f.write_str("the league ended"),
+            Self::Timeouts(count) => write!(f, "{count} steps in a row lost by silence"),
+            Self::ConnectionErrors(count) => write!(f, "{count} calls could not reach you"),
+            Self::InvalidMoves(count) => write!(f, "{count} invalid moves"),
+            Self::Failures(count) => write!(f, "{count} matches lost technically"),
+            Self::Recovered => f.write_str("a health check was answered"),
+            Self::Reinstated => f.write_str("the administrator took you back"),
+            Self::RecoveryFailed => f.write_str("no sign of life in the time to recover"),
+            Self::Banned => f.write_str("banned by the administrator"),
+            Self::CriticalError => f.write_str("a critical error"),
+        }
+    }
+}
+
 /// A change of state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transition {

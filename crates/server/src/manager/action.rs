@@ -1,6 +1,7 @@
 //! What an administrator can do to a league, by its name in addresses and on the command line.
 
-use league_core::manager::Command;
+use league_core::id::{AgentId, MatchId};
+use league_core::manager::{Command, Order};
 use serde::Deserialize;
 
 /// Something that an administrator does to a league.
@@ -36,6 +37,35 @@ impl Details {
     fn are_empty(&self) -> bool {
         self.agent.is_none() && self.match_id.is_none() && self.reason.is_none()
     }
+
+    fn agent(&self) -> Result<AgentId, NoCommand> {
+        let agent = self.agent.as_deref().and_then(|id| id.parse().ok());
+        agent.ok_or(NoCommand::Wrong("agent", "an agent such as P01 or REF01"))
+    }
+
+    fn of_league(&self, order: Order) -> Result<Command, NoCommand> {
+        if self.agent.is_some() || self.match_id.is_some() {
+            return Err(NoCommand::TooMuch);
+        }
+        self.ordered(order)
+    }
+
+    fn of_agent(&self, order: fn(AgentId) -> Order) -> Result<Command, NoCommand> {
+        self.ordered(order(self.agent()?))
+    }
+
+    fn of_match(&self, order: fn(MatchId) -> Order) -> Result<Command, NoCommand> {
+        let match_id = self.match_id.as_deref().and_then(|id| id.parse().ok());
+        let match_id = match_id.ok_or(NoCommand::Wrong("match", "a match such as R1M1"))?;
+        self.ordered(order(match_id))
+    }
+
+    /// The order with its reason, without which nobody could understand the record later.
+    fn ordered(&self, order: Order) -> Result<Command, NoCommand> {
+        let reason = self.reason.as_deref().filter(|reason| !reason.trim().is_empty());
+        let reason = reason.ok_or(NoCommand::Wrong("reason", "why, in a few words"))?;
+        Ok(Command::Administer { order, reason: reason.into() })
+    }
 }
 
 /// Why an action leads to no command.
@@ -45,6 +75,8 @@ pub(super) enum NoCommand {
     NotYet,
     /// There is more said than the action takes.
     TooMuch,
+    /// A field is missing or cannot be used: which one, and what it should be.
+    Wrong(&'static str, &'static str),
 }
 
 impl Action {
@@ -76,17 +108,19 @@ impl Action {
         match self {
             Self::Start if details.are_empty() => Ok(Command::Start),
             Self::Start => Err(NoCommand::TooMuch),
-            Self::Pause
-            | Self::Resume
-            | Self::Close
-            | Self::Archive
-            | Self::Approve
-            | Self::Ban
-            | Self::Reinstate
-            | Self::Release
-            | Self::Rotate
-            | Self::Rematch
-            | Self::Annul => Err(NoCommand::NotYet),
+            Self::Pause => details.of_league(Order::Pause),
+            Self::Resume => details.of_league(Order::Resume),
+            Self::Close => details.of_league(Order::CloseRegistration),
+            Self::Archive => details.of_league(Order::Archive),
+            Self::Ban => details.of_agent(Order::Ban),
+            Self::Reinstate => details.of_agent(Order::Reinstate),
+            Self::Approve => match details.agent()? {
+                AgentId::Referee(referee) => details.ordered(Order::Approve(referee)),
+                AgentId::Player(_) => Err(NoCommand::Wrong("agent", "a referee such as REF01")),
+            },
+            Self::Rematch => details.of_match(Order::Rematch),
+            Self::Annul => details.of_match(Order::Cancel),
+            Self::Release | Self::Rotate => Err(NoCommand::NotYet),
         }
     }
 }

@@ -114,7 +114,10 @@ impl Actor {
     }
 
     fn wake(&mut self, now: Timestamp) {
-        self.woken_at = now;
+        let before = std::mem::replace(&mut self.woken_at, now);
+        for agent in self.books.league().probes_due(before, now) {
+            self.outbound.probe(agent);
+        }
         for overdue in self.dispatcher.overdue(now).into_iter().take(ACTOR_BATCH_MAX) {
             let (match_id, attempt) = (overdue.match_id, overdue.attempt);
             let cause = VoidCause::LeaseExpired;

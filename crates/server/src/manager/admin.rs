@@ -77,6 +77,9 @@ async fn act(manager: &Manager, (league, name): (&str, &str), body: &[u8]) -> Ou
     let command = action.command(&read::<Details>(body)?).map_err(|no| match no {
         NoCommand::NotYet => No::new(501, format!("leagues cannot be asked to {name} yet")),
         NoCommand::TooMuch => No::new(422, format!("{name} needs no details")),
+        NoCommand::Wrong(field, expected) => {
+            No::new(422, format!("{name}: `{field}` must be {expected}"))
+        }
     })?;
     stub.ask(command, None).await?;
     Ok((200, show(manager, &id)?))

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use league_agent::ambient;
@@ -13,6 +14,7 @@ use league_core::policy::Policy;
 use league_core::retry::RetryPlan;
 use league_wire::dialect::decode_result;
 use league_wire::frame::{Outcome, parse_responses, write_batch};
+use league_wire::message::Ping;
 use league_wire::{
     AuthToken, Decision, Dialect, Envelope, Id, Letter, Message, MessageType, Sender,
 };
@@ -108,6 +110,12 @@ impl Courier {
             not_taken.extend(self.send(exchange, parcel, policy).await);
         }
         not_taken
+    }
+
+    /// Whether the agent answers a PING at all.
+    pub(super) async fn ping(&self, exchange: &Exchange, timeout: Duration) -> bool {
+        let (_, body) = exchange.encode(self.dialect, &self.letter(Message::Ping(Ping {})));
+        exchange.tell(&self.endpoint, body, timeout).await.is_ok()
     }
 
     const fn parcel_max(&self) -> usize {

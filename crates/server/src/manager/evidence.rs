@@ -3,12 +3,12 @@
 use league_agent::desk::refusal;
 use league_core::game::{Move, Turn};
 use league_core::id::{AgentId, ConversationId, PlayerId, RefereeId};
-use league_core::manager::{Command, Evidence, League, OpenMatch, Play, Report, Scales};
+use league_core::manager::{Command, Conduct, Evidence, League, OpenMatch, Play, Report, Scales};
 use league_core::proof::{Keys, Proof, Token};
 use league_core::schedule::Pairing;
 use league_core::seat::{Seat, Seats};
 use league_core::verdict::Verdict;
-use league_wire::message::{ErrorReport, MatchResultReport};
+use league_wire::message::{CallRecord, ErrorReport, MatchResultReport, ReportedPlayer};
 use league_wire::{Code, MoveValue, ResultStatus};
 use sha2::{Digest, Sha256};
 
@@ -46,9 +46,14 @@ pub(super) fn command(
         reason: message.reason.as_str().into(),
         transcript: transcript.as_ref().map(|bytes| Sha256::digest(bytes).into()),
         evidence,
-        conduct: Seats::default(),
+        conduct: Seats::from_fn(|seat| line(seat).map_or_else(Conduct::default, conduct)),
     };
     Ok((Command::RecordResult(Box::new(report)), transcript))
+}
+
+fn conduct(player: &ReportedPlayer) -> Conduct {
+    let CallRecord { answered, timeouts, connection_errors, invalid_moves } = player.conduct;
+    Conduct { answered, timeouts, connection_errors, invalid_moves }
 }
 
 /// Who plays the match, whether it is open or long over.

@@ -1,32 +1,39 @@
 //! What arrives at the manager: who sent it, what it means, and which league it is for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use league_agent::caller::is_callable;
+use league_agent::ambient;
+use league_agent::caller::{Caller, is_callable};
 use league_agent::desk::{self, Desk, Signed, refusal, shown_token};
 use league_agent::endpoint::{Answer, Posted, Service};
+use league_agent::exchange::{Exchange, new_conversation};
+use league_agent::guard::lock;
 use league_agent::vitals::Vitals;
-use league_core::id::{AgentId, ConversationId, LeagueId, RefereeId};
+use league_core::id::{AgentId, LeagueId, RefereeId};
 use league_core::manager::dispatch::Handout;
 use league_core::manager::{
-    Application, Command, League, Profile, ProtocolVersion, Reply, VoidCause,
+    Application, Command, League, Profile, ProtocolVersion, Reply, Returning, VoidCause,
 };
 use league_core::proof::{Keys, Token};
 use league_wire::message::{
-    ErrorReport, MatchProgress, MatchProgressAck, MatchResultAck, MatchResultReport, Meta, Pong,
-    RegisterResponse,
+    ErrorReport, LeagueQuery, MatchProgress, MatchProgressAck, MatchResultAck, MatchResultReport,
+    Meta, Ping, Pong, RegisterResponse,
 };
 use league_wire::{
     AuthToken, Code, Decision, Dialect, Envelope, JoinCode, Letter, Message, Sender,
 };
 
+use sha2::{Digest, Sha256};
+
 use super::fault::{refused, report};
 use super::leagues::{Leagues, Newcomer};
-use super::{Stub, admin, evidence, view};
-use crate::limits::LIST_WHOLE_MAX;
+use super::{Stub, admin, evidence, query, view};
+use crate::limits::{LIST_WHOLE_MAX, OLD_ADDRESS_WAIT};
+
+const PROBING_AGENT: &str = concat!("league_manager/", env!("CARGO_PKG_VERSION"));
 
 /// The manager behind an endpoint: every league it hosts.
 pub struct Manager {
@@ -34,6 +41,10 @@ pub struct Manager {
     admin: Token,
     leagues: Arc<Leagues>,
     vitals: Vitals,
+    /// Asks whether somebody is still where it was.
+    probes: Exchange,
+    /// Who has shown its token, since this process began.
+    seen: Mutex<BTreeSet<(LeagueId, AgentId)>>,
 }
 
 impl std::fmt::Debug for Manager {
@@ -52,7 +63,9 @@ impl Manager {
 
     /// A manager of `leagues`, of which there may be more later.
     pub fn hosting(keys: Keys, admin: Token, leagues: Arc<Leagues>) -> Self {
-        Self { keys, admin, leagues, vitals: Vitals::default() }
+        let probes = Exchange::new(Caller::new(PROBING_AGENT, OLD_ADDRESS_WAIT));
+        let (vitals, seen) = (Vitals::default(), Mutex::default());
+        Self { keys, admin, leagues, vitals, probes, seen }
     }
 
     pub(super) const fn keys(&self) -> &Keys {
@@ -108,10 +121,8 @@ impl Manager {
     async fn register_player(&self, caller: &Applicant<'_>, meta: Meta) -> Answered {
         let outcome = match caller.envelope.sender {
             Sender::Player(_) => {
-                let register = |_: &Stub, profile, host, conversation| {
-                    let application = Application::new(profile, host, conversation);
-                    Ok(Command::RegisterPlayer(Box::new(application)))
-                };
+                let register =
+                    |_: &Stub, application| Ok(Command::RegisterPlayer(Box::new(application)));
                 self.registration(caller, (meta, Newcomer::Player), register).await
             }
             Sender::Referee(_) | Sender::LeagueManager(_) | Sender::Administrator => {
@@ -132,17 +143,18 @@ impl Manager {
         &self,
         caller: &Applicant<'_>,
         (meta, who): (Meta, Newcomer),
-        register: impl FnOnce(
-            &Stub,
-            Profile,
-            Arc<str>,
-            ConversationId,
-        ) -> Result<Command, Box<ErrorReport>>,
+        register: impl FnOnce(&Stub, Application) -> Result<Command, Box<ErrorReport>>,
     ) -> Result<(AgentId, AuthToken, LeagueId), Box<ErrorReport>> {
         let stub = self.league_to_join(caller.envelope, who)?;
+        let join_code = meta.join.as_ref().map(|code| Sha256::digest(code.reveal()).into());
         let profile = profile(meta, caller.dialect)?;
-        let host = host(caller.peer);
-        let command = register(&stub, profile, host, caller.envelope.conversation.clone())?;
+        let known = self.returning(&stub, caller.envelope, &profile.endpoint).await?;
+        let conversation = caller.envelope.conversation.clone();
+        let application = Application::new(profile, host(caller.peer), conversation);
+        let again = stub.published().league.registered_as(&application);
+        let token_used = again.is_some_and(|agent| self.is_token_used(&stub, agent));
+        let application = Application { join_code, known, token_used, ..application };
+        let command = register(&stub, application)?;
         match stub.ask(command, None).await {
             Ok(Reply::Registered { agent, nonce }) => {
                 let published = stub.published();
@@ -161,9 +173,9 @@ impl Manager {
         let shown = meta.join.clone();
         let outcome = match caller.envelope.sender {
             Sender::Referee(_) => {
-                let register = |stub: &Stub, profile, host, conversation| {
+                let register = |stub: &Stub, application| {
                     let operated = self.is_operated(stub, shown.as_ref())?;
-                    let application = Box::new(Application::new(profile, host, conversation));
+                    let application = Box::new(application);
                     Ok(Command::RegisterReferee { application, capacity, operated })
                 };
                 self.registration(caller, (meta, Newcomer::Referee), register).await
@@ -180,6 +192,49 @@ impl Manager {
             Err(report) => (RegisterResponse::Rejected(report), None),
         };
         Ok(Signed { league, ..Message::RefereeRegisterResponse(response).into() })
+    }
+
+    /// Who comes back, if the registration shows a token. A token that is nobody's is refused, so
+    /// that a stale one does not make its owner somebody else.
+    async fn returning(
+        &self,
+        stub: &Stub,
+        envelope: &Envelope,
+        endpoint: &str,
+    ) -> Result<Option<Returning>, Box<ErrorReport>> {
+        if envelope.token.is_none() {
+            return Ok(None);
+        }
+        let agent = self.authenticate(stub, envelope)?;
+        let old = {
+            let published = stub.published();
+            endpoint_of(&published.league, agent).filter(|old| old.as_ref() != endpoint)
+        };
+        let old_is_silent = match old {
+            Some(old) => !self.answers(&old).await,
+            None => true,
+        };
+        Ok(Some(Returning { agent, old_is_silent }))
+    }
+
+    /// Whether anybody answers at an address.
+    async fn answers(&self, address: &str) -> bool {
+        let envelope = Envelope {
+            sender: Sender::LeagueManager(None),
+            timestamp: ambient::now(),
+            conversation: new_conversation("mgr"),
+            token: None,
+            league_id: None,
+        };
+        let letter = Letter { envelope, message: Message::Ping(Ping {}) };
+        let (_, body) = self.probes.encode(Dialect::Flat, &letter);
+        self.probes.tell(address, body, OLD_ADDRESS_WAIT).await.is_ok()
+    }
+
+    /// Whether an agent has shown its token since it registered.
+    fn is_token_used(&self, stub: &Stub, agent: AgentId) -> bool {
+        let league = stub.published().league.id().clone();
+        lock(&self.seen).contains(&(league, agent))
     }
 
     /// Whether a referee has shown that it is the operator's own. A wrong key is refused, so that
@@ -248,6 +303,13 @@ impl Manager {
         Ok(Message::MatchProgressAck(ack).into())
     }
 
+    fn query(&self, envelope: &Envelope, query: &LeagueQuery) -> Answered {
+        let stub = self.league(envelope)?;
+        let asker = self.authenticate(&stub, envelope)?;
+        let answer = query::answer(&stub.published().league, asker, query)?;
+        Ok(Message::LeagueQueryResponse(answer).into())
+    }
+
     fn referee(&self, stub: &Stub, envelope: &Envelope) -> Result<RefereeId, Box<ErrorReport>> {
         match self.authenticate(stub, envelope)? {
             AgentId::Referee(referee) => Ok(referee),
@@ -265,6 +327,9 @@ impl Manager {
         let league = &published.league;
         let token = self.keys.token(league.policy().token_form(), league.id(), agent, &nonce);
         if token.matches(shown) {
+            let seen = (league.id().clone(), agent);
+            drop(published);
+            lock(&self.seen).insert(seen);
             return Ok(agent);
         }
         Err(refusal(Code::E012, "auth_token is not the token of the sender"))
@@ -286,6 +351,7 @@ impl Desk for Manager {
             Message::StartLeague(_) => self.start(&envelope).await,
             Message::MatchResultReport(report) => self.record(&envelope, report).await,
             Message::MatchProgress(progress) => self.progress(&envelope, progress).await,
+            Message::LeagueQuery(query) => self.query(&envelope, &query),
             Message::Ping(_) => Ok(Message::Pong(Pong { state: None }).into()),
             _ => Err(refusal(Code::MethodNotFound, "the manager does not take this message")),
         }
@@ -338,6 +404,13 @@ fn host(peer: SocketAddr) -> Arc<str> {
 
 fn acknowledgement(of: league_wire::MessageType) -> Signed {
     Message::Ack(league_wire::message::Ack { of: Some(of) }).into()
+}
+
+fn endpoint_of(league: &League, agent: AgentId) -> Option<Arc<str>> {
+    match agent {
+        AgentId::Player(id) => league.player(id).map(|player| player.profile.endpoint.clone()),
+        AgentId::Referee(id) => league.referee(id).map(|referee| referee.profile.endpoint.clone()),
+    }
 }
 
 fn nonce_of(league: &League, agent: AgentId) -> Option<[u8; 32]> {

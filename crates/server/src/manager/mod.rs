@@ -12,6 +12,7 @@ mod inbound;
 mod leagues;
 mod news;
 mod outbound;
+mod query;
 #[cfg(test)]
 mod tests;
 mod view;

@@ -9,13 +9,14 @@ use league_core::id::{AgentId, MatchId, PlayerId, RoundId};
 use league_core::manager::dispatch::Handout;
 use league_core::manager::{League, OpenMatch, OpenRound, PastMatch, Phase, Player};
 use league_core::proof::{Keys, match_proof, reply_proof};
+use league_core::roster::AgentState as CoreState;
 use league_core::seat::{Seat, Seats};
 use league_core::standings::Row;
 use league_core::time::Timestamp;
 use league_core::verdict::Score;
 use league_wire::message::{
     AnnouncedMatch, AssignedPlayer, Champion, LeagueCompleted, PastGame, RoundAnnouncement,
-    RoundCompleted, StandingRow, StandingsUpdate, StartMatch,
+    RoundCompleted, StandingRow, StandingsUpdate, StartMatch, SuspensionNotice,
 };
 use league_wire::{
     AgentState, AuthToken, Dialect, DrawSeed, Fragment, Listed, Message, MoveValue, PlayerResult,
@@ -51,8 +52,7 @@ impl Table {
     }
 
     fn from_rows(league: &League, rows: &[Row]) -> Arc<Self> {
-        let state = agent_state(league);
-        let rows: Vec<_> = rows.iter().map(|row| standing(league, row, state)).collect();
+        let rows: Vec<_> = rows.iter().map(|row| standing(league, row)).collect();
         let whole = (rows.len() <= LIST_WHOLE_MAX).then(|| StandingRow::encode_list(&rows));
         Arc::new(Self { rows, whole })
     }
@@ -91,6 +91,7 @@ pub(super) enum Notice {
     RoundCompleted(RoundCompleted),
     Standings { at: Timestamp, round: Option<RoundId>, table: Arc<Table> },
     Completed { message: LeagueCompleted, table: Arc<Table> },
+    State(SuspensionNotice),
 }
 
 impl Notice {
@@ -123,7 +124,44 @@ impl Notice {
                 let final_standings = Listed::Encoded(table.cut(around));
                 Message::LeagueCompleted(LeagueCompleted { final_standings, ..message.clone() })
             }
+            Self::State(message) => Message::SuspensionNotice(message.clone()),
         }
+    }
+}
+
+/// What an agent is told whose state has changed.
+pub(super) fn state(league: &League, agent: AgentId) -> Option<Notice> {
+    let state = league.lifecycle(agent)?.state();
+    let (reason, recovery_deadline, action) = match *state {
+        CoreState::Suspended { until, cause, .. } => {
+            let action =
+                "Answer a PING, or register again with your own token, before the deadline";
+            (cause.to_string(), Some(until), action)
+        }
+        CoreState::Shutdown { cause, .. } => {
+            (cause.to_string(), None, "Ask the administrator to reinstate you")
+        }
+        CoreState::Init | CoreState::Registered | CoreState::Active => {
+            ("you are back".to_string(), None, "Nothing; you are playing again")
+        }
+    };
+    Some(Notice::State(SuspensionNotice {
+        agent_id: agent,
+        state: told(state),
+        reason,
+        recovery_deadline,
+        action_required: action.into(),
+    }))
+}
+
+/// The state in the protocol's words.
+const fn told(state: &CoreState) -> AgentState {
+    match state {
+        CoreState::Init => AgentState::Init,
+        CoreState::Registered => AgentState::Registered,
+        CoreState::Active => AgentState::Active,
+        CoreState::Suspended { .. } => AgentState::Suspended,
+        CoreState::Shutdown { .. } => AgentState::Shutdown,
     }
 }
 
@@ -317,15 +355,7 @@ pub(super) fn dialect(name: &str) -> Dialect {
     name.parse().unwrap_or(Dialect::Flat)
 }
 
-const fn agent_state(league: &League) -> AgentState {
-    match league.phase() {
-        Phase::Registering => AgentState::Registered,
-        Phase::BetweenRounds { .. } | Phase::Playing(_) => AgentState::Active,
-        Phase::Completed { .. } => AgentState::Shutdown,
-    }
-}
-
-fn standing(league: &League, row: &Row, state: AgentState) -> StandingRow {
+fn standing(league: &League, row: &Row) -> StandingRow {
     let record = &row.record;
     let name = league.player(row.player).map(|player| player.profile.display_name.to_string());
     let thousandths = (u64::from(record.wins) * 1_000 + u64::from(record.played) / 2)
@@ -341,6 +371,6 @@ fn standing(league: &League, row: &Row, state: AgentState) -> StandingRow {
         technical_losses: record.technical_losses,
         points: u32::try_from(record.points).unwrap_or(u32::MAX),
         win_rate_thousandths: u32::try_from(thousandths.unwrap_or(0)).unwrap_or(0),
-        state: Some(state),
+        state: league.lifecycle(AgentId::Player(row.player)).map(|life| told(life.state())),
     }
 }

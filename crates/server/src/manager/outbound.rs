@@ -116,11 +116,34 @@ impl Outbound {
                 let head = published.head.hash.to_string();
                 self.post_all(Some(news::completed(&published.league, &table, head)));
             }
-            Effect::NoticeSuspension(_)
-            | Effect::NoticeRecovery(_)
-            | Effect::NoticeShutdown(_)
-            | Effect::Alert(_) => {}
+            Effect::NoticeSuspension(agent)
+            | Effect::NoticeRecovery(agent)
+            | Effect::NoticeShutdown(agent) => {
+                let notice = news::state(&self.stub.published().league, agent);
+                if let (Some(notice), Some(courier)) = (notice, lock(&self.couriers).get(&agent)) {
+                    courier.post(&Arc::new(notice));
+                }
+            }
+            // It is in the league's own record, which administrators read.
+            Effect::Alert(_) => {}
         }
+    }
+
+    /// Asks a suspended agent for a sign of life; one is enough for it to go on.
+    pub(super) fn probe(self: &Arc<Self>, agent: AgentId) {
+        let Some(courier) = lock(&self.couriers).get(&agent).cloned() else { return };
+        let (outbound, mut leaving) = (self.clone(), self.leaving.subscribe());
+        lock(&self.tasks).spawn(async move {
+            let timeout = outbound.stub.published().league.policy().default_timeout();
+            let answered = tokio::select! {
+                answered = courier.ping(&outbound.exchange, timeout) => answered,
+                _ = leaving.wait_for(|leaving| *leaving) => false,
+            };
+            if answered {
+                // Whether it still is suspended, the league knows.
+                drop(outbound.stub.ask(Command::ProbeAnswered { agent }, None).await);
+            }
+        });
     }
 
     /// Gives matches to their referees.

@@ -14,6 +14,7 @@ pub(super) fn note(conduct: &mut Seats<CallRecord>, event: &Event) {
         | Event::AttemptFailed { seat, failure: Failure::Unreachable, .. } => {
             conduct[*seat].connection_errors += 1;
         }
+        Event::Joined { seat } | Event::MoveMade { seat, .. } => conduct[*seat].answered = true,
         Event::AnswerRefused { seat, .. } => conduct[*seat].invalid_moves += 1,
         Event::SeatLost { seat, loss } => match loss {
             Loss::NotJoined(Failure::Silence) | Loss::NoMove(Failure::Silence) => {
@@ -28,10 +29,8 @@ pub(super) fn note(conduct: &mut Seats<CallRecord>, event: &Event) {
         Event::Began
         | Event::Invited { .. }
         | Event::InvitationPostponed { .. }
-        | Event::Joined { .. }
         | Event::Asked { .. }
         | Event::AttemptFailed { failure: Failure::Silence, .. }
-        | Event::MoveMade { .. }
         | Event::AnswerIgnored { .. }
         | Event::StepTaken
         | Event::NumberDrawn { .. }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use league_agent::caller::Caller;
 use league_agent::exchange::Exchange;
 use league_agent::guard;
+use league_agent::player::Cast;
 use league_agent::player::Player;
 use league_agent::register::{Application, Membership, RegisterError};
-use league_agent::strategy::House;
 use league_core::game;
 use league_core::id::LeagueId;
 use league_core::manager::ProtocolVersion;
@@ -58,7 +58,7 @@ pub struct PlayersPlan {
     /// How many.
     pub count: u16,
     /// The strategies they take in turn.
-    pub strategies: Vec<House>,
+    pub strategies: Vec<Cast>,
     /// What makes their dice repeatable.
     pub seed: u64,
 }
@@ -149,14 +149,13 @@ pub async fn players(
     for number in 0..plan.count {
         let at = plan.agent.listen.map(|at| beside(at, number));
         let listener = listen(at, PLAYER_PORTS).await?;
-        let house = plan.strategies[usize::from(number) % plan.strategies.len()];
+        let cast = plan.strategies[usize::from(number) % plan.strategies.len()];
         let name = match plan.count {
             1 => plan.agent.name.clone(),
             _ => format!("{} {}", plan.agent.name, number + 1),
         };
         let (application, endpoint) = crew.application(&plan.agent, &listener, name.clone())?;
-        let strategy = house.strategy(plan.seed.wrapping_add(number.into()));
-        let player = Arc::new(Player::new(strategy));
+        let player = Arc::new(cast.player(plan.seed.wrapping_add(number.into())));
         let (membership, league_end) = (player.membership(), player.league_end());
         let (quit, exchange) = (crew.quit.subscribe(), exchange(PLAYER_AGENT));
         crew.agents.spawn(async move { player.run(listener, exchange, application, quit).await });

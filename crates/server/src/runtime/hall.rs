@@ -10,13 +10,16 @@ use league_agent::caller::Caller;
 use league_agent::endpoint::serve;
 use league_agent::exchange::{Exchange, random_hex};
 use league_agent::guard;
-use league_agent::player::Player;
 use league_agent::register::{Application, Membership};
 use league_core::id::{GameType, LeagueId};
-use league_core::manager::{Charter, ProtocolVersion, StartRule};
+use league_core::manager::{
+    Admission, Charter, Command, Invited, PlayerAdmission, ProtocolVersion, RefereeAdmission,
+    StartRule,
+};
 use league_core::proof::Keys;
 use league_wire::message::Meta;
 use league_wire::{Dialect, JoinCode};
+use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
@@ -49,6 +52,8 @@ pub(super) struct Hall {
     quit: watch::Sender<bool>,
     timeout: Duration,
     join_key: JoinCode,
+    /// What lets each of the players in, and nobody else.
+    codes: Vec<JoinCode>,
 }
 
 impl Hall {
@@ -83,6 +88,8 @@ impl Hall {
             serve(listener, manager, quitting).await;
             Ok(())
         });
+        let codes: Vec<_> = (0..plan.players).map(|_| JoinCode::new(&random_hex())).collect();
+        stub.ask(Command::SetAdmission(Box::new(admission(&codes))), None).await?;
         let (manager, timeout) = (url(address), plan.policy.register_timeout());
         Ok(Self {
             stub,
@@ -97,6 +104,7 @@ impl Hall {
             quit,
             timeout,
             join_key,
+            codes,
         })
     }
 
@@ -172,11 +180,11 @@ impl Hall {
     async fn seat_player(&mut self, plan: &PlayPlan, number: u32) -> Result<(), PlayError> {
         let (listener, address) = listen().await?;
         let exchange = self.exchange(PLAYER_AGENT, plan);
-        let house = plan.strategies[(number as usize - 1) % plan.strategies.len()];
-        let name = format!("Player {number} ({})", house.name());
-        let application = self.application(plan, name, address)?;
-        let strategy = house.strategy(plan.seed.wrapping_add(number.into()));
-        let player = Arc::new(Player::new(strategy));
+        let cast = plan.strategies[(number as usize - 1) % plan.strategies.len()];
+        let name = format!("Player {number} ({})", cast.name());
+        let mut application = self.application(plan, name, address)?;
+        application.meta.join = self.codes.get(number as usize - 1).cloned();
+        let player = Arc::new(cast.player(plan.seed.wrapping_add(number.into())));
         let (stop, mut ready) = (self.quit.subscribe(), player.membership());
         self.tasks
             .spawn(async move { Ok(player.run(listener, exchange, application, stop).await?) });
@@ -228,6 +236,19 @@ fn charter(plan: &PlayPlan, keys: &Keys) -> Result<Charter, PlayError> {
         players_max: plan.players,
         key_check: keys.check_value(),
     })
+}
+
+/// Only those who were seated here: a stranger who finds the port would take somebody's place.
+fn admission(codes: &[JoinCode]) -> Admission {
+    let invited = codes.iter().zip(1_u32..).map(|(code, number)| Invited {
+        code: Sha256::digest(code.reveal()).into(),
+        student: format!("Player {number}").into(),
+        group: None,
+    });
+    Admission {
+        players: PlayerAdmission::Codes(invited.collect()),
+        referees: RefereeAdmission::KeyOrApproval,
+    }
 }
 
 /// Waits until an agent has registered. If it fails instead, its task says why.

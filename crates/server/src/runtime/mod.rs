@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use league_agent::ambient::Mark;
+use league_agent::player::Cast;
 use league_agent::register::RegisterError;
-use league_agent::strategy::House;
 use league_core::id::LeagueId;
 use league_core::policy::Policy;
 use league_core::proof::Secret;
@@ -23,7 +23,7 @@ use tokio::sync::watch;
 
 use crate::journal::codec::CodecError;
 use crate::journal::{Journal, JournalError, SqliteJournal, sqlite};
-use crate::manager::OpenError;
+use crate::manager::{AskError, OpenError};
 use crate::secret::SecretError;
 
 use hall::Hall;
@@ -46,7 +46,7 @@ pub struct PlayPlan {
     /// How the rounds are paired.
     pub format: String,
     /// The strategies the players take in turn.
-    pub strategies: Vec<House>,
+    pub strategies: Vec<Cast>,
     /// What makes the strategies' dice repeatable.
     pub seed: u64,
     /// Where the record is kept.
@@ -114,6 +114,9 @@ pub enum PlayError {
         /// What is wrong with it.
         source: CodecError,
     },
+    /// Who may join could not be settled.
+    #[error("the league cannot be closed to strangers: {0}")]
+    Admission(#[from] AskError),
     /// An agent was not let in.
     #[error("an agent could not join: {0}")]
     Register(#[from] RegisterError),

@@ -74,6 +74,8 @@ pub struct ReportedPlayer {
 /// How often calls to a player failed in a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CallRecord {
+    /// Whether the player answered at all before it was silent.
+    pub answered: bool,
     /// Steps finally lost by silence.
     pub timeouts: u32,
     /// Calls that could not reach the player.
@@ -231,15 +233,21 @@ impl ReportedPlayer {
         if self.token_shown {
             o.field("token_shown", &true);
         }
-        if self.conduct != CallRecord::default() {
+        if !self.conduct.is_clean() {
             o.object("conduct", |o| self.conduct.write(o));
         }
     }
 }
 
 impl CallRecord {
+    /// Whether nothing in it can count against the player.
+    pub const fn is_clean(&self) -> bool {
+        self.timeouts == 0 && self.connection_errors == 0 && self.invalid_moves == 0
+    }
+
     fn read(f: &Fields<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
+            answered: f.optional("answered")?.unwrap_or_default(),
             timeouts: f.optional("timeouts")?.unwrap_or_default(),
             connection_errors: f.optional("connection_errors")?.unwrap_or_default(),
             invalid_moves: f.optional("invalid_moves")?.unwrap_or_default(),
@@ -247,6 +255,7 @@ impl CallRecord {
     }
 
     fn write(self, o: &mut Object<'_>) {
+        o.field("answered", &self.answered);
         o.field("timeouts", &self.timeouts);
         o.field("connection_errors", &self.connection_errors);
         o.field("invalid_moves", &self.invalid_moves);

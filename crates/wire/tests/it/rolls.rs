@@ -249,7 +249,7 @@ structs! {
         referee_signature transcript
     }
     ReportedPlayer { line choice_proof dialect token_shown conduct }
-    CallRecord { timeouts connection_errors invalid_moves }
+    CallRecord { answered timeouts connection_errors invalid_moves }
     MatchResultAck { match_id duplicate standings_updated assignments }
     LeagueQuery { query_type round_id match_id agent_id offset limit }
     LeagueQueryResponse { query_type data }

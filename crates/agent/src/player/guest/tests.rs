@@ -223,7 +223,7 @@ fn application(manager: String) -> Application {
         join: None,
     };
     let dialect = Dialect::Flat;
-    Application { manager, league: None, dialect, meta, timeout: PATIENCE }
+    Application { manager, league: None, dialect, meta, timeout: PATIENCE, troubles: None }
 }
 
 #[tokio::test]

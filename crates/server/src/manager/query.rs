@@ -1,0 +1,246 @@
+//! LEAGUE_QUERY: what a registered agent may ask, answered from the published league.
+//!
+//! Endpoints, e-mail addresses, join codes and tokens are nobody's business, and what happens in a
+//! match is its referee's alone until it has ended.
+
+use league_agent::desk::refusal;
+use league_core::game;
+use league_core::id::{AgentId, MatchId, PlayerId, RoundId};
+use league_core::manager::{League, Phase, Player, Profile};
+use league_core::roster::AgentState;
+use league_core::schedule::Pairing;
+use league_core::seat::Seat;
+use league_core::standings::Row;
+use league_core::verdict::Verdict;
+use league_wire::message::{ErrorReport, LeagueQuery, LeagueQueryResponse};
+use league_wire::{Code, Fragment, QueryType, iso};
+use serde_json::{Value, json};
+
+use crate::limits::QUERY_ENTRIES_MAX;
+
+type Answered = Result<Value, Box<ErrorReport>>;
+
+/// Answers a question of `asker`.
+pub(super) fn answer(
+    league: &League,
+    asker: AgentId,
+    query: &LeagueQuery,
+) -> Result<LeagueQueryResponse, Box<ErrorReport>> {
+    let data = match query.query_type {
+        QueryType::Standings => standings(league, query)?,
+        QueryType::Schedule => schedule(league, query),
+        QueryType::NextMatch => next_match(league, player_of(asker, query)?)?,
+        QueryType::PlayerStats => player_stats(league, player_of(asker, query)?)?,
+        QueryType::AgentState => agent_state(league, query.agent_id.unwrap_or(asker))?,
+        QueryType::Match => match_of(league, query)?,
+        QueryType::League => overview(league),
+        QueryType::Registrations => registrations(league, query),
+        QueryType::Games => json!({ "games": game::NAMES }),
+    };
+    let data = Fragment::parse(&data.to_string()).expect("an answer is shallow JSON");
+    Ok(LeagueQueryResponse { query_type: query.query_type, data })
+}
+
+fn standings(league: &League, query: &LeagueQuery) -> Answered {
+    let rows = match query.round_id {
+        None => league.table(),
+        Some(round) if round.number() as usize <= league.past().len() => league.table_after(round),
+        Some(round) => {
+            let text = format!("round {round} has not ended; there is no table of its end yet");
+            return Err(refusal(Code::E003, &text));
+        }
+    };
+    Ok(page("standings", query, &rows, |row| standing(league, row)))
+}
+
+fn standing(league: &League, row: &Row) -> Value {
+    let record = &row.record;
+    json!({
+        "rank": row.rank,
+        "player_id": row.player.to_string(),
+        "display_name": name(league, row.player),
+        "played": record.played,
+        "wins": record.wins,
+        "draws": record.draws,
+        "losses": record.losses,
+        "technical_losses": record.technical_losses,
+        "points": record.points,
+    })
+}
+
+fn schedule(league: &League, query: &LeagueQuery) -> Value {
+    let matches: Vec<(MatchId, Pairing)> = match (query.round_id, query.agent_id) {
+        (Some(round), None) => round_matches(league, round),
+        (first, Some(AgentId::Player(player))) => {
+            let first = first.unwrap_or(RoundId::FIRST);
+            league.schedule_of(player, first).collect()
+        }
+        (None, None | Some(AgentId::Referee(_))) | (Some(_), Some(AgentId::Referee(_))) => {
+            let rounds = std::iter::successors(Some(RoundId::FIRST), |round| Some(round.next()));
+            let rounds = rounds.map(|round| round_matches(league, round));
+            rounds.take_while(|matches| !matches.is_empty()).flatten().collect()
+        }
+    };
+    page("matches", query, &matches, |(id, _)| match_json(league, *id))
+}
+
+fn round_matches(league: &League, round: RoundId) -> Vec<(MatchId, Pairing)> {
+    let pairings = league.round(round).map(|round| round.pairings).unwrap_or_default();
+    let numbered = pairings.into_iter().enumerate();
+    numbered.map(|(index, pairing)| (MatchId::from_index(round, index), pairing)).collect()
+}
+
+fn next_match(league: &League, player: PlayerId) -> Answered {
+    known(league, player)?;
+    let next = league.next_match(player).map(|(id, _)| match_json(league, id));
+    Ok(json!({ "player_id": player.to_string(), "next_match": next }))
+}
+
+fn player_stats(league: &League, id: PlayerId) -> Answered {
+    let player = known(league, id)?;
+    let rows = league.table();
+    let row = rows.iter().find(|row| row.player == id);
+    let history: Vec<Value> = player
+        .history
+        .iter()
+        .map(|past| {
+            json!({
+                "match_id": past.match_id.to_string(),
+                "opponent_id": past.opponent.to_string(),
+                "points": past.score.points(league.policy()),
+                "drawn_number": past.number,
+            })
+        })
+        .collect();
+    Ok(json!({
+        "player_id": id.to_string(),
+        "display_name": player.profile.display_name,
+        "standing": row.map(|row| standing(league, row)),
+        "history": history,
+    }))
+}
+
+fn agent_state(league: &League, agent: AgentId) -> Answered {
+    let Some(lifecycle) = league.lifecycle(agent) else {
+        return Err(refusal(Code::E013, &format!("there is no {agent} in this league")));
+    };
+    let state = lifecycle.state();
+    let until = match state {
+        AgentState::Suspended { until, .. } => Some(iso::format(*until)),
+        AgentState::Init
+        | AgentState::Registered
+        | AgentState::Active
+        | AgentState::Shutdown { .. } => None,
+    };
+    Ok(json!({
+        "agent_id": agent.to_string(),
+        "state": state.kind().to_string(),
+        "recovery_deadline": until,
+        "failures": lifecycle.failures(),
+    }))
+}
+
+fn match_of(league: &League, query: &LeagueQuery) -> Answered {
+    let Some(id) = query.match_id else {
+        return Err(refusal(Code::E003, "match_id: GET_MATCH needs the match it asks about"));
+    };
+    if league.match_record(id).is_none() {
+        return Err(refusal(Code::G003, &format!("there is no match {id} in this league")));
+    }
+    Ok(match_json(league, id))
+}
+
+fn match_json(league: &League, id: MatchId) -> Value {
+    let Some(record) = league.match_record(id) else { return Value::Null };
+    let player = |seat: Seat| record.pairing.player(seat);
+    let verdict = record.filed.map(|filed| filed.verdict);
+    json!({
+        "match_id": id.to_string(),
+        "round_id": id.round.number(),
+        "player_A_id": player(Seat::A).to_string(),
+        "player_B_id": player(Seat::B).to_string(),
+        "referee_id": record.referee.map(|referee| referee.to_string()),
+        "status": verdict.map_or("SCHEDULED", status),
+        "winner": verdict.and_then(Verdict::winner).map(|seat| player(seat).to_string()),
+    })
+}
+
+const fn status(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Won(_) => "WIN",
+        Verdict::Drawn => "DRAW",
+        Verdict::TechnicalLoss(_) | Verdict::BothLost => "TECHNICAL_LOSS",
+        Verdict::Cancelled => "CANCELLED",
+    }
+}
+
+fn overview(league: &League) -> Value {
+    let charter = league.charter();
+    let round = league.open_round().map(|round| round.id.number());
+    json!({
+        "league_id": league.id().as_str(),
+        "status": phase(league),
+        "game_type": charter.game.as_str(),
+        "format": charter.format,
+        "rules": charter.rule_set,
+        "players": league.players().len(),
+        "players_max": charter.players_max,
+        "referees": league.referees().len(),
+        "current_round": round,
+        "rounds_completed": league.past().len(),
+        "total_rounds": u32::try_from(league.players().len()).ok()
+            .and_then(|players| league.format().rounds_total(players)),
+    })
+}
+
+fn phase(league: &League) -> &'static str {
+    match league.phase() {
+        Phase::Registering => "REGISTERING",
+        Phase::BetweenRounds { .. } | Phase::Playing(_) if league.is_paused() => "PAUSED",
+        Phase::BetweenRounds { .. } | Phase::Playing(_) => "RUNNING",
+        Phase::Completed { .. } if league.is_archived() => "ARCHIVED",
+        Phase::Completed { .. } => "COMPLETED",
+    }
+}
+
+fn registrations(league: &League, query: &LeagueQuery) -> Value {
+    let players = league.players().iter().map(|p| (AgentId::Player(p.id), &p.profile));
+    let referees = league.referees().iter().map(|r| (AgentId::Referee(r.id), &r.profile));
+    let agents: Vec<(AgentId, &Profile)> = players.chain(referees).collect();
+    page("agents", query, &agents, |(agent, profile)| {
+        let state = league.lifecycle(*agent).map(|life| life.state().kind().to_string());
+        json!({
+            "agent_id": agent.to_string(),
+            "display_name": profile.display_name,
+            "version": profile.version,
+            "state": state,
+        })
+    })
+}
+
+/// The part of a list that was asked for, and how long it is.
+fn page<T>(name: &str, query: &LeagueQuery, entries: &[T], entry: impl Fn(&T) -> Value) -> Value {
+    let offset = query.offset.unwrap_or(0) as usize;
+    let limit = query.limit.map_or(QUERY_ENTRIES_MAX, |limit| limit as usize);
+    let shown = entries.iter().skip(offset).take(limit.min(QUERY_ENTRIES_MAX));
+    let shown: Vec<Value> = shown.map(entry).collect();
+    json!({ name: shown, "offset": offset, "total": entries.len() })
+}
+
+fn name(league: &League, player: PlayerId) -> &str {
+    league.player(player).map_or("", |player| &player.profile.display_name)
+}
+
+fn player_of(asker: AgentId, query: &LeagueQuery) -> Result<PlayerId, Box<ErrorReport>> {
+    match query.agent_id.unwrap_or(asker) {
+        AgentId::Player(player) => Ok(player),
+        AgentId::Referee(_) => {
+            Err(refusal(Code::E003, "agent_id: this is asked about a player, and names none"))
+        }
+    }
+}
+
+fn known(league: &League, id: PlayerId) -> Result<&Player, Box<ErrorReport>> {
+    let unknown = || refusal(Code::E013, &format!("there is no player {id} in this league"));
+    league.player(id).ok_or_else(unknown)
+}
