@@ -14,7 +14,7 @@ use league_wire::message::ErrorReport;
 use league_wire::{DecodeError, Dialect, Id, Letter, MessageType, Reply, Response};
 
 use crate::ambient::OsDice;
-use crate::caller::{CallError, Caller};
+use crate::caller::{Answered, CallError, Caller};
 
 /// Sends letters and reads the answers.
 #[derive(Debug, Clone)]
@@ -83,18 +83,28 @@ impl Exchange {
         expected: &[MessageType],
         timeout: Duration,
     ) -> Result<Reply, AskError> {
+        let question = self.question(dialect, letter);
+        let answered = self.send(address, &question, timeout).await?;
+        question.read(expected, &answered)
+    }
+
+    /// A letter ready to be sent, for those who want to see what goes out and what comes back.
+    pub fn question(&self, dialect: Dialect, letter: &Letter) -> Question {
         let id = self.next_id();
-        let body = encode_request(dialect, id, letter);
-        let answered = self.caller.call(address, body, timeout).await?;
-        let response = parse_response(&answered.body).map_err(|source| {
-            let busy = answered.is_busy().then_some(AskError::Call(CallError::Busy));
-            busy.unwrap_or(AskError::Frame { status: answered.status, source })
-        })?;
-        check_id(id, &response)?;
-        match response.outcome {
-            Outcome::Result(result) => Ok(decode_result(dialect, expected, result)?),
-            Outcome::Error(error) => Err(refused(&error)),
-        }
+        Question { id, dialect, body: encode_request(dialect, id, letter).into() }
+    }
+
+    /// Sends `question` and hands back what came, whatever it is.
+    ///
+    /// # Errors
+    /// If the call itself fails.
+    pub async fn send(
+        &self,
+        address: &str,
+        question: &Question,
+        timeout: Duration,
+    ) -> Result<Answered, CallError> {
+        self.caller.call(address, question.body.clone(), timeout).await
     }
 
     /// Sends letters and hands back what was answered, whatever it is; nothing if it was too much.
@@ -124,6 +134,37 @@ impl Exchange {
     pub fn encode(&self, dialect: Dialect, letter: &Letter) -> (Id, Vec<u8>) {
         let id = self.next_id();
         (Id::from(id), encode_request(dialect, id, letter))
+    }
+}
+
+/// A letter as it is sent.
+#[derive(Debug, Clone)]
+pub struct Question {
+    id: u64,
+    dialect: Dialect,
+    body: Bytes,
+}
+
+impl Question {
+    /// The bytes that are sent.
+    pub const fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// Reads `answered` as one of the `expected` messages.
+    ///
+    /// # Errors
+    /// If it is no such message.
+    pub fn read(&self, expected: &[MessageType], answered: &Answered) -> Result<Reply, AskError> {
+        let response = parse_response(&answered.body).map_err(|source| {
+            let busy = answered.is_busy().then_some(AskError::Call(CallError::Busy));
+            busy.unwrap_or(AskError::Frame { status: answered.status, source })
+        })?;
+        check_id(self.id, &response)?;
+        match response.outcome {
+            Outcome::Result(result) => Ok(decode_result(self.dialect, expected, result)?),
+            Outcome::Error(error) => Err(refused(&error)),
+        }
     }
 }
 
