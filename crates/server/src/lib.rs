@@ -2,11 +2,12 @@
 //!
 //! [`journal`] is where leagues are written down. [`manager`] and [`referee`] run core's machines
 //! and meet only over the protocol. [`runtime`] puts a whole league together; nobody knows it.
-//! [`secret`] keeps the private files, [`limits`] names every bound.
+//! [`record`] is what is read out of the journal later, [`secret`] keeps the private files, [`limits`] names every bound.
 
 pub mod journal;
 pub mod limits;
 pub mod manager;
+pub mod record;
 pub mod referee;
 pub mod runtime;
 pub mod secret;

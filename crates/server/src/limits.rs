@@ -80,6 +80,12 @@ pub const REFEREE_LEAVE_TIMEOUT: Duration = Duration::from_secs(3);
 pub const LINGER: Duration = Duration::from_secs(1);
 /// Complaints of agents that cannot reach their manager which may wait to be told.
 pub const TROUBLES_MAX: usize = 8;
+/// Entries after which a transcript takes no further calls of players.
+pub const TRANSCRIPT_ENTRIES_MAX: usize = 256;
+/// Bytes of bodies that a running match keeps for its transcript; the oldest go first.
+pub const TRANSCRIPT_BODIES_MAX: usize = 512 * 1024;
+/// Longest text that a transcript adds to what was said.
+pub const TRANSCRIPT_TEXT_MAX: usize = 512;
 /// Letters that may wait for one match.
 pub const MATCH_INBOX_MAX: usize = 16;
 

@@ -12,7 +12,10 @@ use league_wire::message::{CallRecord, ErrorReport, MatchResultReport, ReportedP
 use league_wire::{Code, MoveValue, ResultStatus};
 use sha2::{Digest, Sha256};
 
-/// The command that `message` asks for, and the transcript that came with it.
+use crate::record::pack;
+
+/// The command that `message` asks for, and the transcript that came with it as it is stored. The
+/// report holds the hash of the transcript as it came.
 pub(super) fn command(
     keys: &Keys,
     league: &League,
@@ -33,7 +36,7 @@ pub(super) fn command(
     let verdict = verdict(&message, pairing)?;
     let play = play(&message, pairing, verdict);
     let line = |seat| message.players.get(&pairing.player(seat));
-    let transcript = message.transcript.as_ref().map(|raw| raw.as_str().as_bytes().to_vec());
+    let transcript = message.transcript.as_ref().map(|raw| raw.as_str().as_bytes());
     let evidence = weigh((keys, league), referee, &message, (open, pairing), &play);
     let report = Report {
         referee,
@@ -44,11 +47,12 @@ pub(super) fn command(
         points: Seats::from_fn(|seat| line(seat).and_then(|player| player.line.points)),
         play,
         reason: message.reason.as_str().into(),
-        transcript: transcript.as_ref().map(|bytes| Sha256::digest(bytes).into()),
+        transcript: transcript.map(|bytes| Sha256::digest(bytes).into()),
         evidence,
         conduct: Seats::from_fn(|seat| line(seat).map_or_else(Conduct::default, conduct)),
     };
-    Ok((Command::RecordResult(Box::new(report)), transcript))
+    // Here and not by the writer, who is one for all matches of the league.
+    Ok((Command::RecordResult(Box::new(report)), transcript.map(pack)))
 }
 
 fn conduct(player: &ReportedPlayer) -> Conduct {

@@ -11,7 +11,7 @@ use league_agent::guard::lock;
 use league_core::dice::Dice;
 use league_core::draw::{Draw, Seed};
 use league_core::id::{ConversationId, MatchId};
-use league_core::referee::{Answer, Asking, Command, Effect, Match, Phase, Trouble};
+use league_core::referee::{Answer, Asking, Command, Effect, Event, Match, Phase, Trouble};
 use league_core::retry::RetryPlan;
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
@@ -19,6 +19,7 @@ use league_wire::message::CallRecord;
 use league_wire::{Decision, Message, MessageType};
 use tokio::sync::mpsc;
 
+use super::account;
 use super::conduct;
 use super::excuse::{Excuses, Pulse};
 use super::heard::{self, Heard, Remark};
@@ -89,6 +90,7 @@ impl Bout {
                 () = tokio::time::sleep(wake_at.since(now)) => Some(Heard::Command(Command::Wake)),
             };
             if let Some(reason) = pulse.missed(wake_at, ambient::now()) {
+                lock(&self.letters.recorder).happened("held_up", None, reason.to_string());
                 self.excuses.excuse_all(&self.machine, &reason);
             }
             if let Some(heard) = heard {
@@ -133,7 +135,12 @@ impl Bout {
                 }
             }
             Heard::Receipt { seat, remark } => self.remarks[seat] = Some(remark),
-            Heard::Unproved { seat } => self.warn_unproved(seat),
+            Heard::Unproved { seat } => {
+                let player = Some(self.letters.player(seat).to_string());
+                let text = "an answer with a token that is not the player's, which does not count";
+                lock(&self.letters.recorder).happened("unproved", player, text.into());
+                self.warn_unproved(seat);
+            }
             // A result that is decided may have been recorded meanwhile; its report will tell.
             Heard::GivenAway => self.given_away = !self.is_over(),
         }
@@ -154,11 +161,21 @@ impl Bout {
         // A command that no longer fits came too late; the match goes on without it.
         let Ok(events) = self.machine.drive(now, command) else { return };
         for event in &events {
+            self.record(now, event);
             conduct::note(&mut self.conduct, event);
             self.excuses.hear(event);
             for effect in self.machine.effects(event) {
                 self.perform(effect);
             }
+        }
+    }
+
+    fn record(&self, now: Timestamp, event: &Event) {
+        let (name, seat, text) = account::told(event, now);
+        let mut recorder = lock(&self.letters.recorder);
+        // A player may send as many of these as it likes.
+        if !(matches!(event, Event::AnswerIgnored { .. }) && recorder.is_full()) {
+            recorder.happened(name, seat.map(|seat| self.letters.player(seat).to_string()), text);
         }
     }
 
@@ -245,7 +262,7 @@ impl Bout {
         let (referee, letters) = (self.referee.clone(), self.letters.clone());
         self.errands.push(Box::pin(async move {
             // Whether it is acknowledged changes nothing.
-            drop(letters.tell_player(&referee, seat, message, timeout).await);
+            letters.tell_player(&referee, seat, message, timeout).await;
             None
         }));
     }

@@ -24,20 +24,28 @@ use crate::limits::MATCH_INBOX_MAX;
 
 /// A referee behind its endpoint.
 #[derive(Debug)]
-pub(super) struct RefereeDesk(pub(super) Arc<Referee>);
+pub(super) struct RefereeDesk {
+    referee: Arc<Referee>,
+    /// The body that is being answered, if it is a single request.
+    body: Option<Bytes>,
+}
 
 type Answered = Result<Signed, Box<ErrorReport>>;
 
 impl RefereeDesk {
+    pub(super) const fn new(referee: Arc<Referee>) -> Self {
+        Self { referee, body: None }
+    }
+
     async fn start(&self, envelope: &Envelope, order: StartMatch) -> Answered {
-        let me = self.0.enrolment.wait().await?;
+        let me = self.referee.enrolment.wait().await?;
         me.check_manager(envelope)?;
         let (match_id, attempt) = (order.match_id, order.attempt);
         // Whatever is wrong with an order must not cost the attempt that is running.
         let rules = self.rules(&order)?;
-        let mut running = lock(&self.0.running);
+        let mut running = lock(&self.referee.running);
         let known = running.get(&match_id);
-        match self.0.latest_attempt(known, match_id) {
+        match self.referee.latest_attempt(known, match_id) {
             Some(latest) if latest > attempt => {
                 return Err(refusal(Code::E030, "a later attempt at this match is known here"));
             }
@@ -49,8 +57,8 @@ impl RefereeDesk {
         }
         let (inbox, answers) = mpsc::channel(MATCH_INBOX_MAX);
         let letters = Arc::new(Letters::new(me, order, bout::conversation(match_id)));
-        let bout = Bout::new(self.0.clone(), letters.clone(), rules);
-        let task = self.0.spawn(bout.run(answers));
+        let bout = Bout::new(self.referee.clone(), letters.clone(), rules);
+        let task = self.referee.spawn(bout.run(answers));
         running.insert(match_id, Running { letters, inbox, task });
         Ok(accepted(match_id, attempt))
     }
@@ -65,28 +73,38 @@ impl RefereeDesk {
         if let Some(Err(_)) = seed {
             return Err(refusal(Code::E003, "draw_seed is not the seed of a draw"));
         }
-        let policy = self.0.policy(&order.rules);
+        let policy = self.referee.policy(&order.rules);
         let policy = policy.map_err(|bad| refusal(Code::E003, &bad.to_string()))?;
         Ok((game, policy))
     }
 
     /// A player's answer that comes as a call of its own.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "only two messages are answers")]
     fn late(&self, letter: &Letter, match_id: MatchId) -> Answered {
-        let (inbox, seat) = {
-            let running = lock(&self.0.running);
+        let (letters, inbox) = {
+            let running = lock(&self.referee.running);
             let known = running.get(&match_id);
             let known =
                 known.ok_or_else(|| refusal(Code::G003, "no such match is running here"))?;
             if known.letters.conversation != letter.envelope.conversation {
                 return Err(refusal(Code::E015, "conversation_id is not that of this match"));
             }
-            let shown = shown_token(&letter.envelope)?;
-            let mut seats = Seat::BOTH.into_iter();
-            let seat = seats.find(|seat| known.letters.is_proof(*seat, shown));
-            let no_proof = || refusal(Code::E012, "auth_token is not the proof of this match");
-            (known.inbox.clone(), seat.ok_or_else(no_proof)?)
+            (known.letters.clone(), known.inbox.clone())
         };
+        let mut seats = Seat::BOTH.into_iter();
+        let shown = shown_token(&letter.envelope);
+        let seat = shown.map(|shown| seats.find(|seat| letters.is_proof(*seat, shown)));
+        let no_proof = || refusal(Code::E012, "auth_token is not the proof of this match");
+        let seat = seat.and_then(|seat| seat.ok_or_else(no_proof));
+        let player = seat.as_ref().ok().map(|seat| letters.player(*seat).to_string());
+        let outcome = seat.and_then(|seat| Self::pass_on(letter, seat, &inbox));
+        let refused = outcome.as_ref().err().map(|report| report.description.clone());
+        let name = letter.message.kind().name(Dialect::Flat);
+        lock(&letters.recorder).called(player, name, self.body.as_ref(), refused);
+        outcome
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only two messages are answers")]
+    fn pass_on(letter: &Letter, seat: Seat, inbox: &mpsc::Sender<Command>) -> Answered {
         let command = match &letter.message {
             Message::GameJoinAck(ack) => Command::Join { seat, answer: heard::join(ack) },
             Message::ChooseParityResponse(response) => {
@@ -114,9 +132,9 @@ impl Desk for RefereeDesk {
             | Message::LeagueStandingsUpdate(_)
             | Message::LeagueCompleted(_)
             | Message::SuspensionNotice(_) => {
-                self.0.enrolment.wait().await?.check_manager(&letter.envelope)?;
+                self.referee.enrolment.wait().await?.check_manager(&letter.envelope)?;
                 if matches!(letter.message, Message::LeagueCompleted(_)) {
-                    self.0.enrolment.conclude();
+                    self.referee.enrolment.conclude();
                 }
                 Ok(Message::Ack(Ack { of: Some(letter.message.kind()) }).into())
             }
@@ -126,7 +144,7 @@ impl Desk for RefereeDesk {
     }
 
     fn sender(&self) -> Sender {
-        let id = self.0.enrolment.id();
+        let id = self.referee.enrolment.id();
         Sender::Referee(id.map_or_else(|| "new".into(), |id| id.to_string().into()))
     }
 
@@ -137,11 +155,14 @@ impl Desk for RefereeDesk {
 
 impl Service for RefereeDesk {
     async fn mcp(&self, body: Bytes, peer: SocketAddr) -> Answer {
-        desk::answer(self, &body, peer).await
+        // Letters of a batch are not told apart: what belongs to another match stays out.
+        let is_single = body.trim_ascii_start().starts_with(b"{");
+        let desk = Self { referee: self.referee.clone(), body: is_single.then(|| body.clone()) };
+        desk::answer(&desk, &body, peer).await
     }
 
     fn page(&self, path: &str) -> Option<Answer> {
-        self.0.enrolment.page(path, "referee")
+        self.referee.enrolment.page(path, "referee")
     }
 }
 

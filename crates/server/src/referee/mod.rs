@@ -1,11 +1,13 @@
 //! The referee as a service: takes matches from the manager and runs each as a task of its own.
 
+mod account;
 mod bout;
 mod conduct;
 mod excuse;
 mod heard;
 mod inbound;
 mod outbound;
+mod recorder;
 mod trouble;
 
 use std::collections::BTreeMap;
@@ -90,7 +92,7 @@ impl Referee {
         application: Application,
         stop: watch::Receiver<bool>,
     ) -> Result<(), RegisterError> {
-        let desk = Arc::new(inbound::RefereeDesk(self.clone()));
+        let desk = Arc::new(inbound::RefereeDesk::new(self.clone()));
         let mut serving = std::pin::pin!(serve(listener, desk, stop));
         tokio::select! {
             () = &mut serving => return Ok(()),

@@ -1,12 +1,13 @@
 //! What a referee says: to the players of a match, and to the manager about it.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use league_agent::ambient;
-use league_agent::caller::CallError;
 use league_agent::exchange::AskError;
+use league_agent::guard::lock;
 use league_agent::register::Membership;
 use league_core::game::{Move, Turn};
 use league_core::id::{ConversationId, PlayerId, RefereeId};
@@ -20,12 +21,18 @@ use league_wire::message::{
     ReportedPlayer, StartMatch,
 };
 use league_wire::{
-    AuthToken, Dialect, Envelope, Letter, MatchState, Message, MessageType, MoveValue, Parity,
-    PlayerResult, Reply, ReplyEnvelope, ResultStatus, Sender,
+    AuthToken, Dialect, Envelope, Fragment, Letter, MatchState, Message, MessageType, MoveValue,
+    Parity, PlayerResult, Reply, ReplyEnvelope, ResultStatus, Sender,
 };
 
 use super::Referee;
+use super::recorder::{Outcome, Recorder};
 use super::trouble::loss_of;
+
+/// What the manager is called in a transcript.
+const MANAGER: &str = "manager";
+/// What is shorter than this is not worth leaving out.
+const FAMILIAR_BYTES_MIN: usize = 512;
 
 /// Everything that is said about one attempt at a match.
 #[derive(Debug)]
@@ -35,6 +42,8 @@ pub(super) struct Letters {
     pub(super) conversation: ConversationId,
     /// Whether a player showed its whole token where a proof would have done.
     token_shown: Seats<AtomicBool>,
+    /// What was said so far.
+    pub(super) recorder: Mutex<Recorder>,
 }
 
 impl Letters {
@@ -43,7 +52,8 @@ impl Letters {
         order: StartMatch,
         conversation: ConversationId,
     ) -> Self {
-        Self { me, order, conversation, token_shown: Seats::default() }
+        let (token_shown, recorder) = (Seats::default(), Mutex::new(Recorder::new()));
+        Self { me, order, conversation, token_shown, recorder }
     }
 
     /// Whether `shown` proves that the player at `seat` speaks.
@@ -75,7 +85,38 @@ impl Letters {
     ) -> Result<Reply, AskError> {
         let player = &self.order.players[seat];
         let letter = self.to_player(seat, message);
-        referee.exchange.ask(&player.endpoint, player.dialect, &letter, expected, timeout).await
+        let who = (player.player_id.to_string(), &*player.endpoint, player.dialect);
+        self.ask(referee, who, &letter, expected, timeout).await
+    }
+
+    /// Sends a letter and reads the answer; both are recorded.
+    async fn ask(
+        &self,
+        referee: &Referee,
+        (peer, address, dialect): (String, &str, Dialect),
+        letter: &Letter,
+        expected: &[MessageType],
+        timeout: Duration,
+    ) -> Result<Reply, AskError> {
+        let question = referee.exchange.question(dialect, letter);
+        let name = letter.message.kind().name(dialect);
+        let out = lock(&self.recorder).sent(peer, name, question.body());
+        let answered = match referee.exchange.send(address, &question, timeout).await {
+            Ok(answered) => answered,
+            Err(error) => {
+                let outcome = Outcome { came: None, name: None, wrong: Some(error.to_string()) };
+                lock(&self.recorder).settled(out, outcome);
+                return Err(error.into());
+            }
+        };
+        let reply = question.read(expected, &answered);
+        let outcome = Outcome {
+            came: Some((answered.status, answered.body)),
+            name: reply.as_ref().ok().map(|reply| reply.message.kind().name(dialect)),
+            wrong: reply.as_ref().err().map(ToString::to_string),
+        };
+        lock(&self.recorder).settled(out, outcome);
+        reply
     }
 
     pub(super) async fn tell_player(
@@ -84,10 +125,17 @@ impl Letters {
         seat: Seat,
         message: Message,
         timeout: Duration,
-    ) -> Result<(), CallError> {
+    ) {
         let player = &self.order.players[seat];
-        let (_, body) = referee.exchange.encode(player.dialect, &self.to_player(seat, message));
-        referee.exchange.tell(&player.endpoint, body, timeout).await.map(drop)
+        let letter = self.to_player(seat, message);
+        let question = referee.exchange.question(player.dialect, &letter);
+        let name = letter.message.kind().name(player.dialect);
+        let peer = player.player_id.to_string();
+        let out = lock(&self.recorder).sent(peer, name, question.body());
+        let sent = referee.exchange.send(&player.endpoint, &question, timeout).await;
+        let wrong = sent.as_ref().err().map(ToString::to_string);
+        let came = sent.ok().map(|answered| (answered.status, answered.body));
+        lock(&self.recorder).settled(out, Outcome { came, name: None, wrong });
     }
 
     pub(super) async fn ask_manager(
@@ -99,7 +147,33 @@ impl Letters {
     ) -> Result<Reply, AskError> {
         let token = AuthToken::new(self.me.token.expose());
         let letter = Letter { envelope: self.envelope(Some(token)), message };
-        referee.exchange.ask(&referee.manager, Dialect::Flat, &letter, expected, timeout).await
+        let who = (MANAGER.into(), &*referee.manager, Dialect::Flat);
+        self.ask(referee, who, &letter, expected, timeout).await
+    }
+
+    /// What was said so far, for the report.
+    fn transcript(&self) -> Option<Fragment> {
+        lock(&self.recorder).transcript(self)
+    }
+
+    /// Long things that we pass on as they come from the manager, each with its name.
+    pub(super) fn familiar(&self) -> Vec<(&'static str, &str)> {
+        let standings = self.order.standings.iter().map(|json| ("the standings", json));
+        let players = self.order.players.iter().map(|(_, player)| player);
+        let histories = players.filter_map(|player| player.game_history.as_ref());
+        let all = standings.chain(histories.map(|json| ("the player's past matches", json)));
+        let all = all.map(|(what, json)| (what, json.as_str()));
+        all.filter(|(_, json)| json.len() > FAMILIAR_BYTES_MIN).collect()
+    }
+
+    /// Everything in our hands with which somebody could act as somebody else, or know a draw
+    /// before its time.
+    pub(super) fn secrets(&self) -> Vec<String> {
+        let players = self.order.players.iter().map(|(_, player)| player);
+        let proofs = players.flat_map(|player| [&player.match_proof, &player.reply_proof]);
+        let proofs = proofs.flatten().map(|proof| proof.reveal().to_string());
+        let seed = self.order.draw_seed.iter().map(|seed| seed.reveal().to_string());
+        proofs.chain(seed).chain([self.me.token.expose().to_string()]).collect()
     }
 
     /// A player gets the manager's proof that we have its match, never our own token.
@@ -220,7 +294,7 @@ impl Letters {
             draw_seed: summary.number.and_then(|_| self.order.draw_seed.clone()),
             draw_commitment: self.order.draw_commitment.clone(),
             referee_signature: None,
-            transcript: None,
+            transcript: self.transcript(),
         })
     }
 

@@ -195,7 +195,7 @@ const fn fault_code(fault: Fault) -> Code {
     }
 }
 
-const fn fault_text(fault: Fault) -> &'static str {
+pub(super) const fn fault_text(fault: Fault) -> &'static str {
     match fault {
         Fault::IllegalMove => "Choice must be 'even' or 'odd'",
         Fault::MissingField => "A required field is missing or cannot be used",

@@ -28,4 +28,6 @@ mod stage;
 #[cfg(test)]
 mod stranger;
 #[cfg(test)]
+mod transcript;
+#[cfg(test)]
 mod troubles;

@@ -258,7 +258,9 @@ fn a_finished_attempt_is_not_played_again() {
     }
     let reports = scene.office.all("MATCH_RESULT_REPORT");
     assert_eq!(reports.len(), 2);
-    assert!(!reports[0].to_string().contains("not shaped"), "{}", reports[0]);
+    // What was said stays in the transcript; as evidence it goes no further.
+    let evidence = &reports[0]["players"];
+    assert!(evidence.is_object() && !evidence.to_string().contains("not shaped"), "{evidence}");
 }
 
 #[test]

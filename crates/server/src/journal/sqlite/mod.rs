@@ -16,6 +16,7 @@ mod stream;
 mod tests;
 #[cfg(test)]
 mod torn;
+mod view;
 mod writer;
 
 use std::fs::File;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 use league_core::id::LeagueId;
 
 pub use open::OpenError;
+pub use view::{CopyError, SqlitePruner, SqliteView};
 
 use self::clerk::Clerk;
 use self::fold::Folder;

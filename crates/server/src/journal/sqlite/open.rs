@@ -63,6 +63,13 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    /// For what SQLite says about `file`.
+    pub(super) fn database(file: &Path) -> impl Fn(rusqlite::Error) -> Self {
+        move |source| Self::Database { file: file.to_path_buf(), source }
+    }
+}
+
 /// Makes the directory and takes the lock that keeps a second writer out. The system releases it
 /// when the process ends, however it ends.
 pub(super) fn lock(directory: &Path) -> Result<File, OpenError> {
@@ -112,6 +119,14 @@ pub(super) fn connect_reader(file: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// Refuses a file that this program cannot read as it is.
+pub(super) fn check_known(connection: &Connection, file: &Path) -> Result<(), OpenError> {
+    match version(connection, file)? {
+        0 => Err(OpenError::Foreign { file: file.to_path_buf() }),
+        _ => Ok(()),
+    }
+}
+
 /// How many migrations the file has seen; refuses files that are not ours to touch.
 fn version(connection: &Connection, file: &Path) -> Result<usize, OpenError> {
     let number = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
@@ -154,7 +169,7 @@ fn migrate(connection: &mut Connection, version: usize) -> rusqlite::Result<()> 
 }
 
 /// Makes the entry of a new directory survive a power failure.
-fn sync_directory(directory: &Path) -> io::Result<()> {
+pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(unix) {
         File::open(directory)?.sync_all()?;
     }

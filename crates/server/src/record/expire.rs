@@ -1,0 +1,60 @@
+//! Deleting transcripts that were kept long enough. The record itself stays whole.
+
+use league_core::manager::Fact;
+use league_core::time::Timestamp;
+
+use super::league::{ReadError, walk};
+use crate::journal::sqlite::SqlitePruner;
+
+/// What was deleted, or would be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Expired {
+    /// How many transcripts.
+    pub transcripts: u64,
+    /// How many bytes they had.
+    pub bytes: u64,
+    /// How many transcripts stay.
+    pub kept: u64,
+}
+
+/// Deletes the transcripts of results that were recorded before `before`; only counts them if it is
+/// a `rehearsal`. Rows and hashes stay.
+///
+/// # Errors
+/// If the journal cannot be read or written.
+pub fn expire(
+    journal: &mut SqlitePruner,
+    before: Timestamp,
+    rehearsal: bool,
+) -> Result<Expired, ReadError> {
+    let mut expired = Expired::default();
+    for league in journal.view().leagues()? {
+        let mut old = vec![];
+        let mut stored = vec![];
+        walk(journal.view(), &league, |seq, event| {
+            if let Fact::ResultRecorded(recorded) = &event.fact
+                && recorded.transcript.is_some()
+            {
+                stored.push((seq, event.at < before));
+            }
+        })?;
+        for (seq, is_old) in stored {
+            match journal.size(&league, seq)? {
+                Some(bytes) if is_old => {
+                    expired.transcripts += 1;
+                    expired.bytes += bytes;
+                    old.push(seq);
+                }
+                Some(_) => expired.kept += 1,
+                None => {}
+            }
+        }
+        if !rehearsal {
+            journal.delete(&league, &old)?;
+        }
+    }
+    if !rehearsal && expired.transcripts > 0 {
+        journal.compact()?;
+    }
+    Ok(expired)
+}

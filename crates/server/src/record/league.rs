@@ -1,0 +1,201 @@
+//! The record of one league, read from the journal from its first row to its last.
+
+use std::collections::BTreeMap;
+
+use league_core::id::{LeagueId, MatchId, RefereeId};
+use league_core::manager::{Event, Fact, Recorded};
+use league_core::schedule::Pairing;
+use league_core::time::Timestamp;
+use sha2::{Digest, Sha256};
+
+use super::{Transcript, Unpacked, redact::redact, unpack};
+use crate::journal::codec::{self, CodecError};
+use crate::journal::sqlite::SqliteView;
+use crate::journal::{Head, JournalError, Seq};
+use crate::limits::REPLAY_PAGE_ROWS;
+
+/// Why a record could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A row is not an event.
+    #[error("row {seq} of league {league}: {source}")]
+    Codec {
+        /// Which league.
+        league: LeagueId,
+        /// Which row.
+        seq: Seq,
+        /// What is wrong with it.
+        source: CodecError,
+    },
+}
+
+/// What the journal says about one league.
+#[derive(Debug)]
+pub struct LeagueRecord {
+    /// The league.
+    pub id: LeagueId,
+    /// When it was founded.
+    pub founded: Timestamp,
+    /// What every agent calls itself, by its identifier.
+    pub names: BTreeMap<String, String>,
+    /// Every match that was ever announced.
+    pub matches: BTreeMap<MatchId, MatchRecord>,
+    /// Whether it has come to its end.
+    pub completed: bool,
+}
+
+/// What the journal says about one match.
+#[derive(Debug)]
+pub struct MatchRecord {
+    /// The match.
+    pub match_id: MatchId,
+    /// Who plays.
+    pub pairing: Pairing,
+    /// Who officiates.
+    pub referee: RefereeId,
+    /// What went wrong on the way: attempts that came to nothing, reports that were refused.
+    pub remarks: Vec<(Timestamp, String)>,
+    /// Its result, when that was recorded, and in which row.
+    pub result: Option<(Timestamp, Seq, Box<Recorded>)>,
+}
+
+/// What there is of a match's transcript.
+#[derive(Debug)]
+pub enum Found {
+    /// No result, or a referee that sent none.
+    None,
+    /// It was there and has been deleted since; its hash is in the record.
+    Expired,
+    /// In our own form.
+    Ours(Box<Transcript>),
+    /// JSON in the form of somebody else.
+    Foreign(String),
+    /// It is there and cannot be read, for the reason given.
+    Unreadable(String),
+}
+
+/// Calls `each` with every event of a league.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn walk(
+    view: &SqliteView,
+    league: &LeagueId,
+    mut each: impl FnMut(Seq, Event),
+) -> Result<(), ReadError> {
+    let mut head = Head::genesis(league);
+    loop {
+        let rows = view.read(league, head, REPLAY_PAGE_ROWS)?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        head = last.head();
+        for row in &rows {
+            let event = codec::decode(&row.bytes).map_err(|source| ReadError::Codec {
+                league: league.clone(),
+                seq: row.seq,
+                source,
+            })?;
+            each(row.seq, event);
+        }
+    }
+}
+
+impl LeagueRecord {
+    /// Reads the league `id`.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn read(view: &SqliteView, id: &LeagueId) -> Result<Self, ReadError> {
+        let mut record = Self {
+            id: id.clone(),
+            founded: Timestamp::from_millis(0),
+            names: BTreeMap::new(),
+            matches: BTreeMap::new(),
+            completed: false,
+        };
+        walk(view, id, |seq, event| record.add(seq, event))?;
+        Ok(record)
+    }
+
+    fn add(&mut self, seq: Seq, event: Event) {
+        let at = event.at;
+        match event.fact {
+            Fact::LeagueCreated(_) => self.founded = at,
+            Fact::PlayerRegistered { player, profile, .. } => {
+                self.names.insert(player.to_string(), profile.display_name.to_string());
+            }
+            Fact::RefereeRegistered { referee, profile, .. } => {
+                self.names.insert(referee.to_string(), profile.display_name.to_string());
+            }
+            Fact::RoundOpened { round, matches, .. } => {
+                for (index, scheduled) in matches.iter().enumerate() {
+                    let match_id = MatchId::from_index(round, index);
+                    let (pairing, referee) = (scheduled.pairing, scheduled.referee);
+                    let (remarks, result) = (vec![], None);
+                    let record = MatchRecord { match_id, pairing, referee, remarks, result };
+                    self.matches.insert(match_id, record);
+                }
+            }
+            Fact::MatchReassigned { match_id, attempt, referee, annulled, reason } => {
+                if let Some(record) = self.matches.get_mut(&match_id) {
+                    let what = if annulled { "was annulled" } else { "came to nothing" };
+                    let old = record.referee;
+                    let text = format!(
+                        "attempt {} by {old} {what}: {reason}; attempt {attempt} goes to {referee}",
+                        attempt.saturating_sub(1)
+                    );
+                    record.remarks.push((at, text));
+                    record.referee = referee;
+                }
+            }
+            Fact::ResultRecorded(recorded) => {
+                if let Some(record) = self.matches.get_mut(&recorded.match_id) {
+                    record.referee = recorded.referee;
+                    record.result = Some((at, seq, recorded));
+                }
+            }
+            Fact::ReportRefused { match_id, referee, reason } => {
+                if let Some(record) = self.matches.get_mut(&match_id) {
+                    let text = format!("a report of {referee} was refused: {reason}");
+                    record.remarks.push((at, text));
+                }
+            }
+            Fact::LeagueStarted | Fact::RoundClosed { .. } => {}
+            Fact::LeagueCompleted => self.completed = true,
+        }
+    }
+
+    /// The transcript of `record`, compared with the hash in the result.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn transcript(
+        &self,
+        view: &SqliteView,
+        record: &MatchRecord,
+    ) -> Result<Found, JournalError> {
+        let Some((_, seq, recorded)) = &record.result else { return Ok(Found::None) };
+        let Some(hash) = recorded.transcript else { return Ok(Found::None) };
+        let Some(stored) = view.attachment(&self.id, *seq)? else { return Ok(Found::Expired) };
+        let json = match unpack(&stored.bytes) {
+            Unpacked::Whole(json) => json,
+            Unpacked::UnknownForm(form) => {
+                let text = format!("it has form {form}, which this program does not know");
+                return Ok(Found::Unreadable(text));
+            }
+            Unpacked::Damaged => return Ok(Found::Unreadable("it is damaged".into())),
+        };
+        if <[u8; 32]>::from(Sha256::digest(&json)) != hash {
+            let text = "it is not the one whose hash is in the record";
+            return Ok(Found::Unreadable(text.into()));
+        }
+        // Whoever sent it may have been careless.
+        let json = redact(&String::from_utf8_lossy(&json), &[]).into_owned();
+        Ok(match serde_json::from_str(&json) {
+            Ok(transcript) => Found::Ours(Box::new(transcript)),
+            Err(_) => Found::Foreign(json),
+        })
+    }
+}

@@ -1,0 +1,12 @@
+//! Reading and keeping the record: what was said in a match, packed, redacted and found again.
+
+mod expire;
+pub mod league;
+mod pack;
+pub mod redact;
+pub mod transcript;
+
+pub use expire::{Expired, expire};
+pub use league::{Found, LeagueRecord, MatchRecord, ReadError};
+pub use pack::{Unpacked, pack, unpack};
+pub use transcript::{Entry, Kind, Party, Transcript};
