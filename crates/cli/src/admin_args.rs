@@ -11,31 +11,22 @@ pub(crate) enum AdminCommand {
     /// Start a league that is waiting for it
     Start(ActArgs),
     /// Hand out no more matches
-    #[command(hide = true)]
     Pause(ActArgs),
     /// Hand out matches again
-    #[command(hide = true)]
     Resume(ActArgs),
     /// Take no more players
-    #[command(hide = true)]
     Close(ActArgs),
     /// Put a league away that is over
-    #[command(hide = true)]
     Archive(ActArgs),
     /// Let a referee officiate
-    #[command(hide = true)]
     Approve(AgentActArgs),
     /// Shut an agent out
-    #[command(hide = true)]
     Ban(AgentActArgs),
     /// Let an agent go on that was suspended
-    #[command(hide = true)]
     Reinstate(AgentActArgs),
     /// Have a match played again
-    #[command(hide = true)]
     Rematch(MatchActArgs),
     /// Have a match count for nobody
-    #[command(hide = true)]
     Annul(MatchActArgs),
     Status(StatusArgs),
     Standings(StandingsArgs),

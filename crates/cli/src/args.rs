@@ -9,6 +9,10 @@ use league_sim::Sabotage;
 use crate::admin_args::AdminCommand;
 use crate::service_args::ServiceCommand;
 
+use crate::command::backup::BackupArgs;
+use crate::command::prune::PruneArgs;
+use crate::command::trace::TraceArgs;
+
 /// Runs tournaments between autonomous agents written by strangers in any language.
 #[derive(Debug, Parser)]
 #[command(name = "league", version, propagate_version = true, arg_required_else_help = true)]
@@ -26,6 +30,9 @@ pub(crate) enum Command {
     Service(ServiceCommand),
     #[command(flatten)]
     Admin(AdminCommand),
+    Trace(TraceArgs),
+    Backup(BackupArgs),
+    Prune(PruneArgs),
 }
 
 /// Play a whole league on this machine, over real HTTP.

@@ -28,6 +28,9 @@ fn main() -> ExitCode {
         Command::Sim(args) => command::sim::run(args),
         Command::Service(command) => command::service(command),
         Command::Admin(command) => command::admin(command),
+        Command::Trace(args) => command::trace::run(args),
+        Command::Backup(args) => command::backup::run(args),
+        Command::Prune(args) => command::prune::run(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -32,6 +32,9 @@ pub(crate) fn for_people(report: &PlayReport) -> String {
         report.http_calls,
     ));
     out.push_str(&format!("  Record: {}, league {}\n", report.journal.display(), league.id()));
+    let data = report.journal.parent().map_or_else(String::new, |data| data.display().to_string());
+    let id = league.id();
+    out.push_str(&format!("  Why it ended so: league trace --data {data} --league {id}\n"));
     out
 }
 

@@ -3,10 +3,13 @@
 mod admin;
 mod agent;
 mod look;
+pub(crate) mod backup;
 pub(crate) mod play;
+pub(crate) mod prune;
 pub(crate) mod rules;
 mod serve;
 pub(crate) mod sim;
+pub(crate) mod trace;
 
 use crate::admin_args::AdminCommand;
 use crate::report::Failure;

@@ -9,6 +9,8 @@ mod play;
 #[cfg(test)]
 mod program;
 #[cfg(test)]
+mod record;
+#[cfg(test)]
 mod rules;
 #[cfg(test)]
 mod secret;

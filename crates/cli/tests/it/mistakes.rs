@@ -32,6 +32,9 @@ fn help() {
     check("help_play", "play --help");
     check("help_rules", "rules --help");
     check("help_sim", "sim --help");
+    check("help_trace", "trace --help");
+    check("help_backup", "backup --help");
+    check("help_prune", "prune --help");
     check("nothing", "");
 }
 

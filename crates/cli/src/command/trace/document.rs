@@ -1,0 +1,113 @@
+//! The record for programs: one JSON document.
+
+use league_core::game::{Move, Turn};
+use league_core::manager::Recorded;
+use league_core::seat::Seat;
+use league_core::verdict::Verdict;
+use league_server::record::{Found, LeagueRecord, MatchRecord, Transcript};
+use league_wire::iso;
+use serde_json::{Value, json};
+
+use super::Told;
+
+/// Every match with its result.
+pub(super) fn list(league: &LeagueRecord) -> Value {
+    let matches: Vec<_> = league.matches.values().map(summary).collect();
+    json!({ "league_id": league.id.as_str(), "completed": league.completed, "matches": matches })
+}
+
+/// The matches with everything that was said in them.
+pub(super) fn matches(league: &LeagueRecord, told: &[Told<'_>], agent: Option<&str>) -> Value {
+    let matches = told.iter().map(|Told { record, found }| {
+        let mut value = summary(record);
+        let (state, transcript) = transcript(found, agent);
+        value["transcript"] = json!(state);
+        value["trace"] = transcript;
+        value
+    });
+    let matches: Vec<_> = matches.collect();
+    json!({ "league_id": league.id.as_str(), "completed": league.completed, "matches": matches })
+}
+
+fn summary(record: &MatchRecord) -> Value {
+    let recorded = record.result.as_ref().map(|(_, _, recorded)| recorded);
+    let pairing = record.pairing;
+    let player = |seat| pairing.player(seat).to_string();
+    let losers = recorded.map_or_else(Vec::new, |recorded| losers(record, recorded.verdict));
+    let remark = |(at, text): &(_, String)| json!({ "at": iso::format(*at), "text": text });
+    let stored = recorded.is_some_and(|recorded| recorded.transcript.is_some());
+    json!({
+        "match_id": record.match_id.to_string(),
+        "players": [player(Seat::A), player(Seat::B)],
+        "referee_id": record.referee.to_string(),
+        "result": recorded.map(|recorded| word(recorded.verdict)),
+        "winner": recorded.and_then(|recorded| recorded.verdict.winner()).map(player),
+        "technical_losers": losers,
+        "reason": recorded.map(|recorded| recorded.reason.to_string()),
+        "attempt": recorded.map(|recorded| recorded.attempt),
+        "conversation": recorded.map(|recorded| recorded.conversation.to_string()),
+        "moves": recorded.map(|recorded| moves(record, recorded)),
+        "recorded_at": record.result.as_ref().map(|(at, _, _)| iso::format(*at)),
+        "remarks": record.remarks.iter().map(remark).collect::<Vec<_>>(),
+        "transcript": if stored { "recorded" } else { "not available" },
+    })
+}
+
+fn losers(record: &MatchRecord, verdict: Verdict) -> Vec<String> {
+    let lost = Seat::BOTH.into_iter().filter(|seat| verdict.lost_technically(*seat));
+    lost.map(|seat| record.pairing.player(seat).to_string()).collect()
+}
+
+const fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Won(_) => "win",
+        Verdict::Drawn => "draw",
+        Verdict::TechnicalLoss(_) | Verdict::BothLost => "technical_loss",
+        Verdict::Cancelled => "cancelled",
+    }
+}
+
+fn moves(record: &MatchRecord, recorded: &Recorded) -> Vec<Value> {
+    let made = |seat: Seat, made: &Option<Move>| {
+        let made = made.as_ref()?;
+        let value = match made {
+            Move::Word(word) => json!(word.to_string()),
+            Move::Number(number) => json!(number),
+        };
+        Some(json!({ "player": record.pairing.player(seat).to_string(), "move": value }))
+    };
+    let mut all = vec![];
+    for turn in &recorded.turns {
+        match turn {
+            Turn::Moves(moves) => all.extend(moves.iter().filter_map(|(s, m)| made(s, m))),
+            Turn::Drawn(number) => all.push(json!({ "drawn": number })),
+        }
+    }
+    all.extend(recorded.stranded.iter().filter_map(|(seat, m)| made(seat, m)));
+    all
+}
+
+/// Whether there is a transcript, and it.
+fn transcript(found: &Found, agent: Option<&str>) -> (&'static str, Value) {
+    match found {
+        Found::None => ("not available", Value::Null),
+        Found::Expired => ("expired", Value::Null),
+        Found::Ours(transcript) => ("recorded", concerning(transcript, agent)),
+        Found::Foreign(json) => {
+            ("foreign", serde_json::from_str(json).unwrap_or_else(|_| json!(json)))
+        }
+        Found::Unreadable(why) => ("not readable", json!(why)),
+    }
+}
+
+/// The transcript, without what was said between the referee and others than `agent`.
+fn concerning(transcript: &Transcript, agent: Option<&str>) -> Value {
+    let mut value = serde_json::to_value(transcript).unwrap_or_default();
+    let is_player = transcript.players.iter().any(|party| Some(party.player.as_str()) == agent);
+    if let Some(entries) = value["entries"].as_array_mut()
+        && is_player
+    {
+        entries.retain(|entry| entry["peer"].is_null() || entry["peer"].as_str() == agent);
+    }
+    value
+}

@@ -1,0 +1,173 @@
+//! `league trace`: what was said in a match, and why it ended as it did.
+
+mod document;
+mod story;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use league_core::id::{ConversationId, LeagueId, MatchId};
+use league_server::journal::sqlite::{OpenError, SqliteView};
+use league_server::record::{Found, LeagueRecord, MatchRecord};
+
+use crate::output;
+use crate::report::{Failure, Hint};
+
+/// Show what was said in a match, and why it ended as it did.
+///
+/// Reads the record without disturbing a manager that is writing it. Without a filter it lists the
+/// matches of the league. Tokens and proofs are never shown.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  league trace                           every match with its result and the reason
+  league trace --match R1M1              every message of one match, with times
+  league trace --match R1M1 --bytes      the same with the bodies
+  league trace --agent P01               everything that was said to and by one player
+  league trace --match R1M1 --json       one JSON document on stdout
+")]
+pub(crate) struct TraceArgs {
+    /// Where the record is kept
+    #[arg(long, default_value = "league-data", value_name = "DIR", env = "LEAGUE_DATA")]
+    data: PathBuf,
+    /// Which league; the latest if there are several
+    #[arg(long, value_name = "ID")]
+    league: Option<LeagueId>,
+    /// Only this match
+    #[arg(long = "match", value_name = "R1M1", group = "filter")]
+    match_id: Option<MatchId>,
+    /// Only the match with this conversation
+    #[arg(long, value_name = "ID", group = "filter")]
+    conversation: Option<ConversationId>,
+    /// Only the matches of this player or referee, and what concerns it
+    #[arg(long, value_name = "P01", group = "filter")]
+    agent: Option<String>,
+    /// Show the bodies too
+    #[arg(long)]
+    bytes: bool,
+    /// Print one JSON document on stdout
+    #[arg(long)]
+    json: bool,
+}
+
+/// A match with its transcript.
+struct Told<'a> {
+    record: &'a MatchRecord,
+    found: Found,
+}
+
+pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
+    let view = open(&args.data)?;
+    let league = league(&view, args)?;
+    let matches = chosen(&league, args).map_err(|error| Failure::usage("trace", error))?;
+    let text = if is_filtered(args) {
+        let mut told = vec![];
+        for record in matches {
+            let found = league.transcript(&view, record).context("cannot read a transcript")?;
+            told.push(Told { record, found });
+        }
+        if args.json {
+            format!("{}\n", document::matches(&league, &told, args.agent.as_deref()))
+        } else {
+            story::matches(&league, &told, args.agent.as_deref(), args.bytes)
+        }
+    } else if args.json {
+        format!("{}\n", document::list(&league))
+    } else {
+        story::list(&league, &args.data)
+    };
+    output::print(&text).context("cannot write to stdout")?;
+    Ok(())
+}
+
+/// The journal in `data`, for reading.
+fn open(data: &Path) -> Result<SqliteView, Failure> {
+    SqliteView::open(data).map_err(|error| Failure::Failed(explained(error, data)))
+}
+
+/// What is wrong with the directory, and what to try.
+pub(crate) fn explained(error: OpenError, data: &Path) -> anyhow::Error {
+    let data = data.display();
+    let hint = match &error {
+        OpenError::Unusable { .. } => {
+            format!("is there a record in {data}? --data DIR says where to look")
+        }
+        OpenError::InUse { .. } => {
+            "stop the manager that writes it, run this again, then start the manager".into()
+        }
+        OpenError::Newer { .. } => "update this program".into(),
+        OpenError::Foreign { .. } | OpenError::Database { .. } => {
+            format!("--data must name the directory of a league, {data} is none")
+        }
+    };
+    anyhow::Error::new(error).context(Hint(hint))
+}
+
+const fn is_filtered(args: &TraceArgs) -> bool {
+    args.match_id.is_some() || args.conversation.is_some() || args.agent.is_some()
+}
+
+/// The league that is asked for, else the one that was founded last.
+fn league(view: &SqliteView, args: &TraceArgs) -> Result<LeagueRecord, Failure> {
+    let ids = view.leagues().context("cannot read the record")?;
+    if let Some(id) = &args.league {
+        if !ids.contains(id) {
+            let names: Vec<_> = ids.iter().rev().take(5).map(LeagueId::as_str).collect();
+            let error = anyhow!("--league: there is no league `{id}` in {}", args.data.display());
+            let hint = Hint(format!("there are: {}", names.join(", ")));
+            return Err(Failure::usage("trace", error.context(hint)));
+        }
+        return Ok(LeagueRecord::read(view, id).context("cannot read the record")?);
+    }
+    let read = |id| LeagueRecord::read(view, id);
+    let all = ids.iter().map(read).collect::<Result<Vec<_>, _>>();
+    let all = all.context("cannot read the record")?;
+    let count = all.len();
+    let latest = all.into_iter().max_by_key(|league| league.founded);
+    let latest =
+        latest.ok_or_else(|| anyhow!("no league was founded in {}", args.data.display()))?;
+    if count > 1 {
+        output::say(&format!(
+            "league {}, the latest of {count}; --league chooses another",
+            latest.id
+        ));
+    }
+    Ok(latest)
+}
+
+/// The matches that are asked for.
+fn chosen<'a>(league: &'a LeagueRecord, args: &TraceArgs) -> anyhow::Result<Vec<&'a MatchRecord>> {
+    let all = league.matches.values();
+    if let Some(id) = args.match_id {
+        let found = league.matches.get(&id);
+        let error = || {
+            let hint = "`league trace` lists the matches".into();
+            anyhow!("--match: {id} is no match of league {}", league.id).context(Hint(hint))
+        };
+        return Ok(vec![found.ok_or_else(error)?]);
+    }
+    if let Some(conversation) = &args.conversation {
+        let is_it = |record: &&MatchRecord| {
+            let recorded = record.result.as_ref().map(|(_, _, recorded)| recorded);
+            recorded.is_some_and(|recorded| recorded.conversation == *conversation)
+        };
+        let found: Vec<_> = all.filter(is_it).collect();
+        if found.is_empty() {
+            bail!("--conversation: no match of league {} had that conversation", league.id);
+        }
+        return Ok(found);
+    }
+    let Some(agent) = &args.agent else { return Ok(all.collect()) };
+    if !league.names.contains_key(agent) {
+        let ids: Vec<_> = league.names.keys().take(8).map(String::as_str).collect();
+        let hint = format!("agents are called, for example, {}", ids.join(", "));
+        let error = anyhow!("--agent: there is no agent `{agent}` in league {}", league.id);
+        return Err(error.context(Hint(hint)));
+    }
+    let concerns = |record: &&MatchRecord| {
+        let pairing = record.pairing;
+        [pairing.a.to_string(), pairing.b.to_string(), record.referee.to_string()].contains(agent)
+    };
+    Ok(all.filter(concerns).collect())
+}
