@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// What is asked of a running manager. Hidden are those that leagues cannot be asked yet.
+/// What is asked of a running manager.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminCommand {
     Create(CreateArgs),

@@ -2,8 +2,8 @@
 
 mod admin;
 mod agent;
-mod look;
 pub(crate) mod backup;
+mod look;
 pub(crate) mod play;
 pub(crate) mod prune;
 pub(crate) mod rules;

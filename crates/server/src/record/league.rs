@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use league_core::id::{LeagueId, MatchId, RefereeId};
 use league_core::manager::{Event, Fact, Recorded};
 use league_core::schedule::Pairing;
+use league_core::seat::Seat;
 use league_core::time::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -157,13 +158,50 @@ impl LeagueRecord {
                 }
             }
             Fact::ReportRefused { match_id, referee, reason } => {
-                if let Some(record) = self.matches.get_mut(&match_id) {
-                    let text = format!("a report of {referee} was refused: {reason}");
-                    record.remarks.push((at, text));
+                self.remark(match_id, at, format!("a report of {referee} was refused: {reason}"));
+            }
+            Fact::Walkover { match_id, reason, .. } => {
+                self.remark(match_id, at, format!("decided without a game: {reason}"));
+            }
+            Fact::MatchCancelled { match_id, reason, .. } => {
+                self.remark(match_id, at, format!("counts for nobody: {reason}"));
+            }
+            Fact::MatchStuck { match_id, reason, .. } => {
+                self.remark(match_id, at, format!("waits for the administrator: {reason}"));
+            }
+            Fact::RematchOrdered { match_id, attempt, referee, .. } => {
+                let text = format!("played again by order; attempt {attempt} goes to {referee}");
+                self.remark(match_id, at, text);
+            }
+            Fact::ConductNoted { match_id, conduct } => {
+                for seat in Seat::BOTH.into_iter().filter(|seat| !conduct[*seat].is_clean()) {
+                    let c = conduct[seat];
+                    let Some(record) = self.matches.get(&match_id) else { continue };
+                    let text = format!(
+                        "{}: {} steps lost by silence, {} calls unreachable, {} invalid moves",
+                        record.pairing.player(seat),
+                        c.timeouts,
+                        c.connection_errors,
+                        c.invalid_moves
+                    );
+                    self.remark(match_id, at, text);
                 }
             }
-            Fact::LeagueStarted | Fact::RoundClosed { .. } => {}
+            Fact::LeagueStarted
+            | Fact::RoundClosed { .. }
+            | Fact::AgentChanged { .. }
+            | Fact::AdmissionSet(_)
+            | Fact::CodeRedeemed { .. }
+            | Fact::Administered { .. }
+            | Fact::PlayerReturned { .. }
+            | Fact::RefereeReturned { .. } => {}
             Fact::LeagueCompleted => self.completed = true,
+        }
+    }
+
+    fn remark(&mut self, match_id: MatchId, at: Timestamp, text: String) {
+        if let Some(record) = self.matches.get_mut(&match_id) {
+            record.remarks.push((at, text));
         }
     }
 

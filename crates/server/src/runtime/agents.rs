@@ -9,7 +9,6 @@ use league_agent::caller::Caller;
 use league_agent::exchange::Exchange;
 use league_agent::guard;
 use league_agent::player::Cast;
-use league_agent::player::Player;
 use league_agent::register::{Application, Membership, RegisterError};
 use league_core::game;
 use league_core::id::LeagueId;
