@@ -1,4 +1,5 @@
-//! What goes wrong with the calls to a player, counted for the manager: it decides about suspension.
+//! What goes wrong with the calls to a player, counted for the manager, who decides about
+//! suspension.
 
 use league_core::referee::{Event, Failure, Loss};
 use league_core::seat::Seats;

@@ -55,10 +55,9 @@ fn found(data: &Path) -> Found {
 }
 
 fn transcript(data: &Path) -> Transcript {
-    match found(data) {
-        Found::Ours(transcript) => *transcript,
-        other => panic!("{other:?}"),
-    }
+    let found = found(data);
+    let Found::Ours(transcript) = found else { panic!("{found:?}") };
+    *transcript
 }
 
 fn maybe(call: &Call) -> Say {

@@ -15,7 +15,7 @@ use super::Told;
 /// Every match with its result, the reason, and whether there is more to see.
 pub(super) fn list(league: &LeagueRecord, data: &Path) -> String {
     let mut out = String::new();
-    let lines: Vec<_> = league.matches.values().map(|record| line(record)).collect();
+    let lines: Vec<_> = league.matches.values().map(line).collect();
     let width = |index: usize| lines.iter().map(|line| line[index].chars().count()).max();
     let widths: Vec<_> = (0..4).map(|index| width(index).unwrap_or(0)).collect();
     for [id, who, result, transcript, reason] in &lines {
