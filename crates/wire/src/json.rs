@@ -32,14 +32,15 @@ impl<'a> Json<'a> {
         Ok(Self::known(text.trim_matches([' ', '\t', '\r', '\n'])))
     }
 
-    /// Takes the part of `text` from where `start` is left to where `rest` is left, and whether it is
-    /// known to have no backslash in it.
+    /// Takes the part of `text` from where `start` is left to where `rest` is left, and whether it
+    /// is known to have no backslash in it.
     #[inline]
     fn part(text: &'a str, start: &[u8], rest: &[u8], plain: bool) -> Self {
         Self { text: &text[text.len() - start.len()..text.len() - rest.len()], plain }
     }
 
-    /// Takes `text`, which was found to be JSON, and whether it is known to have no backslash in it.
+    /// Takes `text`, which was found to be JSON, and whether it is known to have no backslash in
+    /// it.
     #[inline]
     pub(crate) const fn found(text: &'a str, plain: bool) -> Self {
         Self { text, plain }

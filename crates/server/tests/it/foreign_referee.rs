@@ -300,7 +300,8 @@ fn a_referee_that_vanishes_loses_its_match_to_another() {
 fn handed_on(unwilling: &Stranger, network_backoff: &'static str) -> Vec<String> {
     let plan = Plan::players(2).with("network_backoff", network_backoff);
     let mut stage = Stage::open(&plan);
-    unwilling.register(&stage);
+    // Referees with the league's key come first; this one has it and is the first of them.
+    unwilling.register_with(&stage, json!({"join_key": join_key()}));
     stage.seat_referee();
     let players = [Stranger::player(Shape::Flat), Stranger::player(Shape::Typed)];
     players.iter().for_each(Stranger::expect_later_attempts);
@@ -308,9 +309,9 @@ fn handed_on(unwilling: &Stranger, network_backoff: &'static str) -> Vec<String>
     let events = stage.whole_league();
     let recorded = results(&events);
     assert_eq!((recorded.len(), recorded[0].referee.to_string()), (1, "REF02".into()));
-    let reasons = events.iter().filter_map(|event| match &event.fact {
-        Fact::MatchReassigned { reason, .. } => Some(reason.to_string()),
-        _ => None,
+    let reasons = events.iter().filter_map(|event| {
+        let Fact::MatchReassigned { reason, .. } = &event.fact else { return None };
+        Some(reason.to_string())
     });
     reasons.collect()
 }

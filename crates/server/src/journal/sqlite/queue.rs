@@ -66,8 +66,8 @@ impl<T> Queue<T> {
         self.empty(self.lock(), taken)
     }
 
-    /// Moves what waits, if need be after resting for a while until there are `wanted`, and says how
-    /// many that were.
+    /// Moves what waits, if need be after resting for a while until there are `wanted`, and says
+    /// how many that were.
     pub(super) fn take_some(&self, taken: &mut Vec<T>, wanted: usize, rest: Duration) -> usize {
         let mut state = self.lock();
         if state.waiting.is_empty() && wanted > 0 && !state.is_closed {
