@@ -25,6 +25,7 @@ pub(crate) struct Applicant {
     conversation: Option<ConversationId>,
     /// How often it has moved to another address.
     moves: u32,
+    member: Option<Membership>,
     state: State,
 }
 
@@ -36,8 +37,8 @@ enum State {
         call: u64,
         until: Timestamp,
     },
-    In(Membership),
-    Refused,
+    /// Is in, or will never be.
+    Done,
 }
 
 /// What an agent knows of itself once it is registered.
@@ -58,22 +59,19 @@ impl Applicant {
 
     const fn new(capacity: Option<u32>, join_key: Option<Arc<str>>) -> Self {
         let state = State::Waiting(Timestamp::from_millis(0));
-        Self { capacity, join_key, conversation: None, moves: 0, state }
+        Self { capacity, join_key, conversation: None, moves: 0, member: None, state }
     }
 
     /// Who it is, once it is somebody.
     pub(crate) const fn member(&self) -> Option<&Membership> {
-        match &self.state {
-            State::In(membership) => Some(membership),
-            State::Waiting(_) | State::Asking { .. } | State::Refused => None,
-        }
+        self.member.as_ref()
     }
 
     /// When it wants to act.
     pub(crate) const fn next_wake(&self) -> Option<Timestamp> {
         match &self.state {
             State::Waiting(at) | State::Asking { until: at, .. } => Some(*at),
-            State::In(_) | State::Refused => None,
+            State::Done => None,
         }
     }
 
@@ -89,8 +87,8 @@ impl Applicant {
             join_key: self.join_key.clone(),
         };
         let letter = Letter {
-            sender: None,
-            token: None,
+            sender: self.member.as_ref().map(|member| member.agent),
+            token: self.member.as_ref().map(|member| member.token.expose().into()),
             conversation: Some(conversation.clone()),
             body: Body::Register(Box::new(application)),
         };
@@ -107,7 +105,8 @@ impl Applicant {
         self.state = match body {
             Some(Body::Registered { agent, token }) => {
                 let token = token.parse().expect("a token of the manager's");
-                State::In(Membership { agent: *agent, token })
+                self.member = Some(Membership { agent: *agent, token });
+                State::Done
             }
             // Its answer was lost for longer than it can be repeated. A league whose only referee
             // is locked out could never end, so its operator starts it elsewhere.
@@ -116,18 +115,24 @@ impl Applicant {
                 self.conversation = None;
                 State::Waiting(stage.now + PAUSE)
             }
-            Some(Body::Denied(Denial::Final | Denial::Unproved)) => State::Refused,
+            Some(Body::Denied(Denial::Final | Denial::Unproved)) => State::Done,
             Some(_) | None => State::Waiting(stage.now + PAUSE),
         };
         true
     }
 
     const fn may_move(&self) -> bool {
-        self.capacity.is_some() && self.moves < MOVES_MAX
+        self.member.is_none() && self.capacity.is_some() && self.moves < MOVES_MAX
     }
 
-    /// A call that was out when the power went is never answered.
+    /// A call that was out when the power went is never answered. Whoever was in shows its token
+    /// when it is back.
     pub(crate) fn crash(&mut self) {
+        if self.member.is_some() {
+            self.conversation = None;
+            self.state = State::Waiting(Timestamp::from_millis(0));
+            return;
+        }
         if let State::Asking { until, .. } = self.state {
             self.state = State::Waiting(until);
         }

@@ -70,5 +70,6 @@ fn claim(target: &Target, verdict: Verdict) -> Claim {
         points: Seats::default(),
         play: Play { turns: vec![], stranded, nonces, choice_proofs },
         reason: "forged".into(),
+        conduct: Seats::default(),
     }
 }

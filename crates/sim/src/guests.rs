@@ -14,12 +14,12 @@ pub(crate) enum Guest {
     /// Answers, but adds neither nonce nor proof to its choice.
     Plain,
     /// Adds a proof to its choice that proves nothing.
-    FalseProof,
+    VainProof,
     /// Chooses twice, differently. The first choice counts.
     Wavering,
-    /// Answers neither invitation nor call.
+    /// Answers nothing once it is registered.
     Silent,
-    /// Joins and then says nothing.
+    /// Joins and then does not choose.
     Mute,
     /// Answers everything far too late.
     Slow,
@@ -37,6 +37,8 @@ pub(crate) enum Guest {
     Refuser,
     /// Hears only some of what it is told.
     Flaky,
+    /// Proves the other choice than the one it sends.
+    FalseProof,
 }
 
 impl Guest {
@@ -46,12 +48,12 @@ impl Guest {
         Self::Caller,
         Self::ShowsToken,
         Self::Plain,
-        Self::FalseProof,
+        Self::VainProof,
         Self::Wavering,
     ];
 
     /// Those that may lose matches by their own doing.
-    pub(crate) const BAD: [Self; 10] = [
+    pub(crate) const BAD: [Self; 11] = [
         Self::Silent,
         Self::Mute,
         Self::Slow,
@@ -62,6 +64,7 @@ impl Guest {
         Self::WrongMatch,
         Self::Refuser,
         Self::Flaky,
+        Self::FalseProof,
     ];
 
     /// Whether it must never be charged.
@@ -97,7 +100,7 @@ pub(crate) enum Lie {
     Points,
     /// Another winner than the moves make.
     Winner,
-    /// Another choice than its player proved.
+    /// Another choice than its player proved. Only for referees that do not have the seed.
     Choice,
     /// Another number than the committed draw gives. Only for referees that have the seed.
     Draw,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use league_core::id::{AgentId, ConversationId, MatchId, PlayerId};
-use league_core::manager::{Play, Profile};
+use league_core::manager::{Conduct, Play, Profile};
 use league_core::policy::Policy;
 use league_core::proof::TokenHash;
 use league_core::seat::{Seat, Seats};
@@ -113,6 +113,8 @@ pub(crate) enum Body {
         held: bool,
     },
     Order(Arc<Order>),
+    /// Is anybody there?
+    Probe,
     News(News),
     Invite {
         match_id: MatchId,
@@ -165,6 +167,9 @@ pub(crate) enum News {
     RoundOver(u32),
     Standings,
     Completed,
+    Suspended,
+    Recovered,
+    ShutDown,
 }
 
 /// A registration.
@@ -215,6 +220,7 @@ pub(crate) struct Claim {
     pub(crate) points: Seats<Option<u32>>,
     pub(crate) play: Play,
     pub(crate) reason: Arc<str>,
+    pub(crate) conduct: Seats<Conduct>,
 }
 
 impl Packet {
@@ -237,6 +243,7 @@ impl Packet {
             | Body::Recorded { .. }
             | Body::Progress { .. }
             | Body::Held { .. }
+            | Body::Probe
             | Body::News(_)
             | Body::Invite { .. }
             | Body::Join { .. }
@@ -282,6 +289,7 @@ impl fmt::Display for Body {
                 write!(f, "{} {match_id} attempt {attempt}", if *held { "held" } else { "lost" })
             }
             Self::Order(order) => write!(f, "order {} attempt {}", order.match_id, order.attempt),
+            Self::Probe => f.write_str("probe"),
             Self::News(news) => write!(f, "news {news:?}"),
             Self::Invite { match_id, attempt } => write!(f, "invite {match_id} attempt {attempt}"),
             Self::Join { match_id, accept: true } => write!(f, "join {match_id}"),

@@ -92,6 +92,18 @@ pub struct Tally {
     pub technical_losses: u64,
     /// Matches that were called off.
     pub cancelled: u64,
+    /// Matches that were decided because somebody had left.
+    pub walkovers: u64,
+    /// Matches that waited for the administrator.
+    pub stuck: u64,
+    /// Suspensions.
+    pub suspended: u64,
+    /// Suspended agents that came back.
+    pub recovered: u64,
+    /// Agents that were shut down before the end.
+    pub shut_down: u64,
+    /// Orders of the administrator.
+    pub orders: u64,
     /// Attempts that came to nothing because a referee vanished.
     pub reassigned: u64,
     /// Attempts that were annulled because our side failed.
@@ -115,6 +127,12 @@ impl Tally {
         self.played += other.played;
         self.technical_losses += other.technical_losses;
         self.cancelled += other.cancelled;
+        self.walkovers += other.walkovers;
+        self.stuck += other.stuck;
+        self.suspended += other.suspended;
+        self.recovered += other.recovered;
+        self.shut_down += other.shut_down;
+        self.orders += other.orders;
         self.reassigned += other.reassigned;
         self.annulled += other.annulled;
         self.lies += other.lies;
@@ -135,7 +153,7 @@ pub struct Crowd {
     pub healthy_played: usize,
     /// Technical losses of players that behave.
     pub healthy_charged: usize,
-    /// Matches with a player that never plays in which it was not charged.
+    /// Refereed matches with a player that never plays in which it was not charged.
     pub bad_spared: usize,
 }
 

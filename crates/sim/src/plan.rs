@@ -142,7 +142,9 @@ impl Plan {
         let wait = self.policy.breaker_open() + self.policy.report_interval() * 2;
         let tries = u32::try_from(matches * (referees + 2)).expect("a small league");
         let rounds = u32::try_from(rounds + 1).expect("a small league");
-        let span = (longest + lease + wait) * tries + self.policy.announcement_lead() * rounds;
+        // A round may wait for somebody suspended, and then for the administrator.
+        let waits = self.policy.announcement_lead() + self.policy.recovery_window() * 2;
+        let span = (longest + lease + wait) * tries + waits * rounds;
         u64::try_from(span.as_millis()).expect("not for ever") + 600_000
     }
 }
@@ -206,7 +208,7 @@ fn policy(fate: &mut Fate, rule_set: RuleSet) -> Policy {
     rule(fate, "points_draw", 0, 2, "");
     rule(fate, "breaker_failures", 1, 5, "");
     rule(fate, "breaker_open", 1, 40, "s");
-    rule(fate, "lease", 6, 30, "s");
+    rule(fate, "lease", 15, 40, "s");
     rule(fate, "lease_renewal", 1, 5, "s");
     rule(fate, "report_timeout", 1, 12, "s");
     rule(fate, "report_retries", 0, 4, "");

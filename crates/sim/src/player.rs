@@ -104,6 +104,9 @@ impl Player {
             stage.reply(packet, Letter::bare(Body::Denied(Denial::Busy)));
             return;
         };
+        if self.guest == Guest::Silent {
+            return;
+        }
         let is_invitation = matches!(packet.letter.body, Body::Invite { .. });
         let (Body::Invite { match_id, attempt } | Body::Ask { match_id, attempt, .. }) =
             packet.letter.body
@@ -148,6 +151,7 @@ impl Player {
             | Guest::Caller
             | Guest::ShowsToken
             | Guest::Plain
+            | Guest::VainProof
             | Guest::FalseProof
             | Guest::Wavering
             | Guest::Mute
@@ -186,6 +190,7 @@ impl Player {
             | Guest::Caller
             | Guest::ShowsToken
             | Guest::Plain
+            | Guest::VainProof
             | Guest::FalseProof
             | Guest::Wavering
             | Guest::WrongToken
@@ -201,8 +206,7 @@ impl Player {
     /// A second, different choice by a call of its own, after the first.
     fn waver(&mut self, stage: &Stage<'_>, asked: &Asked<'_>, wait: Duration) {
         let first = &self.chosen[&(asked.match_id, asked.attempt)];
-        let word = if *first.word == *WORDS[0] { WORDS[1] } else { WORDS[0] };
-        let chosen = self.sealed(asked, word, first.nonce.clone());
+        let chosen = self.sealed(asked, other(&first.word), first.nonce.clone());
         let letter = self.letter(asked, Body::Choice { match_id: asked.match_id, chosen }, None);
         let at = stage.now + wait + THINKING_MAX;
         self.put(at, Saying::Call { to: asked.request.from, letter });
@@ -221,6 +225,9 @@ impl Player {
             (chosen.nonce, chosen.proof) = (None, None);
         }
         if self.guest == Guest::FalseProof {
+            chosen.proof = self.sealed(asked, other(word), chosen.nonce.clone()).proof;
+        }
+        if self.guest == Guest::VainProof {
             chosen.proof = Some(format!("prf_{}", random_text(stage.fate)).into());
         }
         self.chosen.insert(key, chosen.clone());
@@ -267,6 +274,10 @@ impl Player {
         self.said += 1;
         self.later.insert((at, self.said), saying);
     }
+}
+
+fn other(word: &str) -> &'static str {
+    if word == WORDS[0] { WORDS[1] } else { WORDS[0] }
 }
 
 fn another(match_id: MatchId) -> MatchId {

@@ -33,6 +33,11 @@ impl Reference {
         self.results.push((pairing, verdict));
     }
 
+    /// A result counts no longer.
+    pub(crate) fn retract(&mut self, pairing: Pairing) {
+        self.results.retain(|(recorded, _)| *recorded != pairing);
+    }
+
     /// The table, best first.
     pub(crate) fn table(&self, policy: &Policy) -> Vec<Line> {
         let everybody = self.players.iter().map(|player| self.line(*player, None, policy));

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use league_core::id::{AgentId, MatchId, PlayerId, RefereeId};
-use league_core::manager::{Event, Fact};
+use league_core::manager::{Event, Fact, Order};
 use league_core::policy::Policy;
+use league_core::roster::StateKind;
 use league_core::schedule::Pairing;
 use league_core::standings::Row;
+use league_core::time::Timestamp;
 use league_core::verdict::Verdict;
 
 use super::{Checked, Objection};
@@ -17,7 +19,7 @@ use crate::reference::{Line, Reference};
 /// Everything that was published, and what follows from it.
 #[derive(Debug)]
 pub(crate) struct Ledger {
-    policy: Policy,
+    pub(super) policy: Policy,
     events: Vec<Event>,
     phase: Phase,
     nodes: BTreeMap<AgentId, Node>,
@@ -25,12 +27,18 @@ pub(crate) struct Ledger {
     /// The random part of each player's token.
     nonces: BTreeMap<PlayerId, [u8; 32]>,
     met: BTreeSet<(PlayerId, PlayerId)>,
-    matches: BTreeMap<MatchId, Standing>,
+    pub(super) matches: BTreeMap<MatchId, Standing>,
     /// Who was ever given which attempt.
-    assigned: BTreeMap<(MatchId, u32), RefereeId>,
-    acknowledged: BTreeSet<MatchId>,
+    pub(super) assigned: BTreeMap<(MatchId, u32), RefereeId>,
+    pub(super) acknowledged: BTreeSet<MatchId>,
     welcomed: BTreeSet<AgentId>,
-    reference: Reference,
+    pub(super) reference: Reference,
+    /// Who is shut down.
+    pub(super) gone: BTreeSet<AgentId>,
+    /// The order that was given last, if nothing else has happened since.
+    pub(super) ordered: Option<Order>,
+    /// When the open round should be over.
+    pub(super) deadline: Timestamp,
 }
 
 /// A match in the books.
@@ -40,6 +48,25 @@ pub(crate) struct Standing {
     pub(crate) referee: RefereeId,
     pub(crate) attempt: u32,
     pub(crate) result: Option<Verdict>,
+    /// Whether it ever had a result.
+    pub(crate) was_decided: bool,
+    /// Whether its last result came from a referee.
+    pub(crate) was_reported: bool,
+    /// Until when it waits for the administrator, if it does.
+    pub(super) stuck_until: Option<Timestamp>,
+}
+
+impl Standing {
+    const fn new(pairing: Pairing, referee: RefereeId) -> Self {
+        let (was_decided, was_reported) = (false, false);
+        let (attempt, result, stuck_until) = (1, None, None);
+        Self { pairing, referee, attempt, result, was_decided, was_reported, stuck_until }
+    }
+
+    pub(super) const fn decide(&mut self, verdict: Verdict, by_referee: bool) {
+        (self.result, self.stuck_until) = (Some(verdict), None);
+        (self.was_decided, self.was_reported) = (true, by_referee);
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +93,9 @@ impl Ledger {
             acknowledged: BTreeSet::new(),
             welcomed: BTreeSet::new(),
             reference: Reference::default(),
+            gone: BTreeSet::new(),
+            ordered: None,
+            deadline: Timestamp::default(),
         }
     }
 
@@ -96,6 +126,16 @@ impl Ledger {
     /// The result of a match that is in the books.
     pub(crate) fn result(&self, match_id: MatchId) -> Option<Verdict> {
         self.standing(match_id).and_then(|standing| standing.result)
+    }
+
+    /// Whether a match ever had a result.
+    pub(crate) fn was_decided(&self, match_id: MatchId) -> bool {
+        self.standing(match_id).is_some_and(|standing| standing.was_decided)
+    }
+
+    /// Whether the order given last is this one, and nothing else has happened since.
+    pub(crate) fn is_ordered(&self, order: Order) -> bool {
+        self.ordered == Some(order)
     }
 
     /// The random part of a player's token.
@@ -141,6 +181,7 @@ impl Ledger {
     pub(super) fn publish(&mut self, event: &Event) -> Checked {
         self.events.push(event.clone());
         self.follow(&event.fact)?;
+        let ordered = self.ordered.take();
         match &event.fact {
             Fact::PlayerRegistered { player, profile, nonce, .. } => {
                 self.nonces.insert(*player, *nonce);
@@ -153,13 +194,28 @@ impl Ledger {
                     self.operated.insert(*referee);
                 }
             }
-            Fact::RoundOpened { round, matches, .. } => {
+            Fact::PlayerReturned { player, profile, .. } => {
+                self.enrol(AgentId::Player(*player), &profile.endpoint);
+                self.gone.remove(&AgentId::Player(*player));
+            }
+            Fact::RefereeReturned { referee, profile, operated, .. } => {
+                self.enrol(AgentId::Referee(*referee), &profile.endpoint);
+                self.gone.remove(&AgentId::Referee(*referee));
+                if *operated {
+                    self.operated.insert(*referee);
+                }
+            }
+            Fact::LeagueStarted => {
+                let gone = &self.gone;
+                self.reference.players.retain(|player| !gone.contains(&AgentId::Player(*player)));
+            }
+            Fact::RoundOpened { round, matches, deadline, .. } => {
+                self.deadline = *deadline;
                 for (index, scheduled) in matches.iter().enumerate() {
                     self.meet(scheduled.pairing)?;
                     let match_id = MatchId::from_index(*round, index);
                     let (pairing, referee) = (scheduled.pairing, scheduled.referee);
-                    let standing = Standing { pairing, referee, attempt: 1, result: None };
-                    self.matches.insert(match_id, standing);
+                    self.matches.insert(match_id, Standing::new(pairing, referee));
                     self.assigned.insert((match_id, 1), referee);
                 }
             }
@@ -167,6 +223,7 @@ impl Ledger {
                 let standing = self.unfinished(*match_id)?;
                 let expected = standing.attempt + 1;
                 (standing.attempt, standing.referee) = (*attempt, *referee);
+                standing.stuck_until = None;
                 self.assigned.insert((*match_id, *attempt), *referee);
                 if *attempt != expected {
                     let text = format!("attempt {attempt} at {match_id}, not {expected}");
@@ -175,7 +232,7 @@ impl Ledger {
             }
             Fact::ResultRecorded(recorded) => {
                 let standing = self.unfinished(recorded.match_id)?;
-                standing.result = Some(recorded.verdict);
+                standing.decide(recorded.verdict, true);
                 let (pairing, referee) = (standing.pairing, standing.referee);
                 if referee != recorded.referee {
                     let text = format!("{} was reported by a stranger", recorded.match_id);
@@ -183,11 +240,23 @@ impl Ledger {
                 }
                 self.reference.record(pairing, recorded.verdict);
             }
+            Fact::Walkover { .. }
+            | Fact::MatchCancelled { .. }
+            | Fact::MatchStuck { .. }
+            | Fact::RematchOrdered { .. } => self.rule(event, ordered)?,
+            Fact::AgentChanged { agent, transition } => {
+                if transition.to == StateKind::Shutdown {
+                    self.gone.insert(*agent);
+                }
+            }
+            Fact::Administered { order, .. } => self.obey(event.at, *order),
             Fact::LeagueCreated(_)
-            | Fact::LeagueStarted
             | Fact::ReportRefused { .. }
             | Fact::RoundClosed { .. }
-            | Fact::LeagueCompleted => {}
+            | Fact::LeagueCompleted
+            | Fact::ConductNoted { .. }
+            | Fact::AdmissionSet(_)
+            | Fact::CodeRedeemed { .. } => {}
         }
         Ok(())
     }
@@ -206,7 +275,7 @@ impl Ledger {
         Ok(())
     }
 
-    fn unfinished(&mut self, match_id: MatchId) -> Result<&mut Standing, Objection> {
+    pub(super) fn unfinished(&mut self, match_id: MatchId) -> Result<&mut Standing, Objection> {
         let found = self.matches.get_mut(&match_id);
         let standing = found.ok_or_else(|| {
             (Rule::Transitions, format!("{match_id} is in the books before its round was opened"))
@@ -224,7 +293,11 @@ impl Ledger {
             (Phase::Registering, Fact::PlayerRegistered { .. }) => Phase::Registering,
             (
                 phase @ (Phase::Registering | Phase::Between | Phase::Playing(_)),
-                Fact::RefereeRegistered { .. },
+                Fact::RefereeRegistered { .. }
+                | Fact::PlayerReturned { .. }
+                | Fact::RefereeReturned { .. }
+                | Fact::AgentChanged { .. }
+                | Fact::Administered { .. },
             ) => phase,
             (Phase::Registering, Fact::LeagueStarted) => Phase::Between,
             (Phase::Between, Fact::RoundOpened { round, .. }) => Phase::Playing(round.number()),
@@ -239,8 +312,18 @@ impl Ledger {
             }
             (
                 phase @ Phase::Playing(_),
-                Fact::MatchReassigned { .. } | Fact::ResultRecorded(_) | Fact::ReportRefused { .. },
+                Fact::MatchReassigned { .. }
+                | Fact::ResultRecorded(_)
+                | Fact::ReportRefused { .. }
+                | Fact::ConductNoted { .. }
+                | Fact::Walkover { .. }
+                | Fact::MatchCancelled { .. }
+                | Fact::MatchStuck { .. }
+                | Fact::RematchOrdered { .. },
             ) => phase,
+            (Phase::Completed, Fact::Administered { order: Order::Archive, .. }) => {
+                Phase::Completed
+            }
             (phase, fact) => {
                 let text = format!("in {phase:?} came {fact:?}");
                 return Err((Rule::Transitions, text));

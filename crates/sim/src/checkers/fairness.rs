@@ -6,8 +6,9 @@ use std::sync::Arc;
 use league_core::draw::Draw;
 use league_core::game::Turn;
 use league_core::id::{AgentId, LeagueId, MatchId};
-use league_core::manager::{DrawEvidence, Recorded};
+use league_core::manager::{Conduct, DrawEvidence, Recorded};
 use league_core::proof::Keys;
+use league_core::roster::{Reason, StateKind, Transition};
 use league_core::seat::{Seat, Seats};
 use league_core::verdict::Verdict;
 
@@ -19,6 +20,9 @@ use crate::message::{Body, Node, Packet};
 use crate::outcome::Rule;
 use crate::plan::{Official, Plan};
 
+/// In so much time a suspended player that can be reached has answered a health check.
+const ANSWERING_MS: Instant = 60_000;
+
 /// What is known about everybody's conduct and misfortune.
 #[derive(Debug)]
 pub(super) struct Fairness {
@@ -28,7 +32,7 @@ pub(super) struct Fairness {
     officials: Vec<Official>,
     /// Every choice that a player really sent.
     made: BTreeMap<(Node, MatchId), BTreeSet<Arc<str>>>,
-    /// When a packet between a player and a referee was last lost, refused or slow.
+    /// When a packet between a player and somebody else was last lost, refused or slow.
     harmed: BTreeMap<(Node, Node), Instant>,
     /// When each attempt was first handed out.
     begun: BTreeMap<(MatchId, u32), Instant>,
@@ -65,8 +69,10 @@ impl Fairness {
 
     pub(super) fn harmed(&mut self, packet: &Packet, now: Instant) {
         let ends = match (packet.from, packet.to) {
-            (player @ Node::Player(_), referee @ Node::Referee(_))
-            | (referee @ Node::Referee(_), player @ Node::Player(_)) => Some((player, referee)),
+            (player @ Node::Player(_), other @ (Node::Referee(_) | Node::Manager))
+            | (other @ (Node::Referee(_) | Node::Manager), player @ Node::Player(_)) => {
+                Some((player, other))
+            }
             _ => None,
         };
         if let Some(ends) = ends {
@@ -91,7 +97,7 @@ impl Fairness {
             let player = standing.pairing.player(seat);
             let Some(node) = ledger.node(AgentId::Player(player)) else { continue };
             if recorded.verdict.lost_technically(seat) {
-                self.check_charge(recorded, node, referee)?;
+                self.check_charge((recorded.match_id, recorded.attempt), node, referee)?;
             }
             self.check_choice(recorded, seat, node, referee)?;
         }
@@ -99,10 +105,59 @@ impl Fairness {
         self.check_draw(recorded, ledger)
     }
 
+    /// Something about the conduct of a match's players is in the books.
+    pub(super) fn noted(
+        &self,
+        match_id: MatchId,
+        conduct: &Seats<Conduct>,
+        ledger: &Ledger,
+    ) -> Checked {
+        let Some(standing) = ledger.standing(match_id) else { return Ok(()) };
+        let referee = ledger.node(AgentId::Referee(standing.referee));
+        for (seat, conduct) in conduct.iter() {
+            let node = ledger.node(AgentId::Player(standing.pairing.player(seat)));
+            if let (false, Some((node, referee))) = (conduct.is_clean(), node.zip(referee)) {
+                self.check_charge((match_id, standing.attempt), node, referee)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Nobody who means well is suspended unless it met with trouble, nor stays so unless it could
+    /// not be asked.
+    pub(super) fn changed(
+        &self,
+        node: Option<Node>,
+        transition: Transition,
+        now: Instant,
+    ) -> Checked {
+        let Some(node @ Node::Player(index)) = node else { return Ok(()) };
+        if !self.guests[index].is_good() || transition.reason == Reason::Banned {
+            return Ok(());
+        }
+        let met_trouble = |since: Instant| {
+            let away = |node| self.away.get(&node).is_some_and(|until| *until >= since);
+            let mut harmed = self.harmed.iter().filter(|((harmed, _), _)| *harmed == node);
+            away(node) || away(Node::Manager) || harmed.any(|(_, at)| *at >= since)
+        };
+        let is_excused = match (transition.to, transition.reason) {
+            (StateKind::Init | StateKind::Registered | StateKind::Active, _) => true,
+            (StateKind::Shutdown, Reason::RecoveryFailed) => {
+                met_trouble(now.saturating_sub(ANSWERING_MS))
+            }
+            (StateKind::Suspended | StateKind::Shutdown, _) => {
+                met_trouble(0) || !self.informed.contains_key(&node)
+            }
+        };
+        if is_excused {
+            return Ok(());
+        }
+        Err((Rule::Fair, format!("{node} did nothing wrong: {transition:?}")))
+    }
+
     /// Only somebody's own conduct, or its own way to the referee, may cost it a match.
-    fn check_charge(&self, recorded: &Recorded, node: Node, referee: Node) -> Checked {
+    fn check_charge(&self, key: (MatchId, u32), node: Node, referee: Node) -> Checked {
         let Node::Player(index) = node else { return Ok(()) };
-        let key = (recorded.match_id, recorded.attempt);
         let begun = self.begun.get(&key).copied().unwrap_or(Instant::MAX);
         let was_away = self.away.get(&node).is_some_and(|until| *until >= begun);
         let was_harmed = self.harmed.get(&(node, referee)).is_some_and(|at| *at >= begun);
@@ -128,7 +183,8 @@ impl Fairness {
         });
         let Some(chosen) = moves.or(recorded.stranded[seat].as_ref()) else { return Ok(()) };
         let Node::Player(index) = node else { return Ok(()) };
-        let is_provable = !matches!(self.guests[index], Guest::Plain | Guest::FalseProof);
+        let is_provable =
+            !matches!(self.guests[index], Guest::Plain | Guest::VainProof | Guest::FalseProof);
         let Node::Referee(referee) = by else { return Ok(()) };
         if !is_provable && self.officials[referee].manner != Manner::Honest {
             return Ok(());

@@ -4,10 +4,12 @@
 mod books;
 mod fairness;
 mod life;
+mod rulings;
 mod secrets;
 
-use league_core::manager::{Event, Fact, Recorded};
+use league_core::manager::{Event, Fact};
 use league_core::referee::State;
+use league_core::roster::{StateKind, Transition};
 use league_core::standings::Row;
 use league_core::verdict::Verdict;
 
@@ -91,7 +93,7 @@ impl Checkers {
             self.ledger.welcomed(*agent);
         }
         if let Body::Over { match_id, .. } = body
-            && self.ledger.result(*match_id).is_none()
+            && !self.ledger.was_decided(*match_id)
         {
             let text = format!("{} was told {match_id} before it was in the books", packet.to);
             return Err((Rule::Silence, text));
@@ -121,9 +123,12 @@ impl Checkers {
     /// A node shows what it did.
     pub(crate) fn seen(&mut self, seen: &Seen) {
         let checked = match seen {
-            Seen::Published { events, table } => self.published(events, table),
+            Seen::Published { events, table } => {
+                self.published(events, table).and_then(|()| self.lives.nothing_missed(events))
+            }
             Seen::Replayed { events, table } => {
                 self.tally.replays += 1;
+                self.fairness.faulted(Node::Manager, self.now);
                 let known = self.ledger.replayed(events);
                 known
                     .and_then(|known| self.published(&events[known..], table))
@@ -144,11 +149,11 @@ impl Checkers {
 
     fn published(&mut self, events: &[Event], table: &[Row]) -> Checked {
         for event in events {
-            self.ledger.publish(event)?;
             self.lives.publish(event, &self.ledger)?;
+            self.ledger.publish(event)?;
             match &event.fact {
                 Fact::ResultRecorded(recorded) => {
-                    self.count(recorded);
+                    self.count_verdict(recorded.verdict);
                     self.fairness.recorded(recorded, &self.ledger)?;
                 }
                 Fact::MatchReassigned { annulled, .. } => {
@@ -156,28 +161,63 @@ impl Checkers {
                     self.tally.reassigned += u64::from(!annulled);
                 }
                 Fact::ReportRefused { .. } => self.tally.lies += 1,
+                Fact::ConductNoted { match_id, conduct } => {
+                    self.fairness.noted(*match_id, conduct, &self.ledger)?;
+                }
+                Fact::AgentChanged { agent, transition } => {
+                    self.count_change(*transition);
+                    let node = self.ledger.node(*agent);
+                    self.fairness.changed(node, *transition, self.now)?;
+                }
+                Fact::Walkover { verdict, .. } => {
+                    self.tally.walkovers += 1;
+                    self.count_verdict(*verdict);
+                }
+                Fact::MatchCancelled { replaced, .. } => {
+                    self.tally.results -= u64::from(replaced.is_some());
+                    self.count_verdict(Verdict::Cancelled);
+                }
+                Fact::RematchOrdered { replaced, .. } => {
+                    self.tally.results -= u64::from(replaced.is_some());
+                }
+                Fact::MatchStuck { .. } => self.tally.stuck += 1,
+                Fact::Administered { .. } => self.tally.orders += 1,
                 Fact::LeagueCreated(_)
                 | Fact::PlayerRegistered { .. }
                 | Fact::RefereeRegistered { .. }
                 | Fact::LeagueStarted
                 | Fact::RoundOpened { .. }
                 | Fact::RoundClosed { .. }
-                | Fact::LeagueCompleted => {}
+                | Fact::LeagueCompleted
+                | Fact::AdmissionSet(_)
+                | Fact::CodeRedeemed { .. }
+                | Fact::PlayerReturned { .. }
+                | Fact::RefereeReturned { .. } => {}
             }
         }
         self.ledger.compare(table)
     }
 
-    fn count(&mut self, recorded: &Recorded) {
+    const fn count_change(&mut self, transition: Transition) {
+        match transition.to {
+            StateKind::Suspended => self.tally.suspended += 1,
+            StateKind::Shutdown => self.tally.shut_down += 1,
+            StateKind::Init | StateKind::Registered | StateKind::Active => {
+                self.tally.recovered += 1;
+            }
+        }
+    }
+
+    fn count_verdict(&mut self, verdict: Verdict) {
         self.tally.results += 1;
-        self.tally.played += u64::from(recorded.verdict.was_played());
-        let technical = match recorded.verdict {
+        self.tally.played += u64::from(verdict.was_played());
+        let technical = match verdict {
             Verdict::TechnicalLoss(_) => 1,
             Verdict::BothLost => 2,
             Verdict::Won(_) | Verdict::Drawn | Verdict::Cancelled => 0,
         };
         self.tally.technical_losses += technical;
-        self.tally.cancelled += u64::from(recorded.verdict == Verdict::Cancelled);
+        self.tally.cancelled += u64::from(verdict == Verdict::Cancelled);
     }
 
     /// The league is over, or should be.

@@ -83,7 +83,7 @@ impl Secrets {
 
     fn check(&self, packet: &Packet, secret: &Arc<str>, ledger: &Ledger) -> Checked {
         if let Some(match_id) = self.seeds.get(secret)
-            && ledger.result(*match_id).is_some()
+            && ledger.was_decided(*match_id)
         {
             return Ok(());
         }

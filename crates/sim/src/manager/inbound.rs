@@ -1,38 +1,42 @@
 //! What arrives at the manager: who sent it, what it asks, and what the answer looks like.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use league_core::id::{AgentId, PlayerId, RefereeId};
 use league_core::manager::dispatch::Handout;
-use league_core::manager::{Command, Evidence, League, Play, Reply, Report, Scales, VoidCause};
+use league_core::manager::{
+    Application, Command, Evidence, League, Play, Reply, Report, Returning, Scales, VoidCause,
+};
 use league_core::proof::{Keys, Token};
 use league_core::schedule::Pairing;
 use league_core::seat::Seats;
 
 use super::writer::{Answered, Question};
-use crate::message::{Application, Body, Claim, Denial, Letter, Node, Packet};
+use crate::message::{Body, Claim, Denial, Letter, Node, Packet};
 use crate::sabotage::Sabotage;
 use crate::stage::Stage;
 
 /// What a request asks of the writer, or why it is not passed on.
 pub(super) fn ask(
-    keys: &Keys,
-    league: &League,
+    (keys, league): (&Keys, &League),
+    seen: &mut BTreeSet<AgentId>,
     stage: &Stage<'_>,
     packet: &Packet,
 ) -> Result<Question, Denial> {
     let letter = &packet.letter;
     let command = match &letter.body {
-        Body::Register(application) => register(keys, league, letter, application)?,
+        Body::Register(application) => register((keys, league), seen, packet, application)?,
         Body::StartLeague if packet.from == Node::Administrator => Command::Start,
         Body::StartLeague => return Err(Denial::Unproved),
         Body::Report(claim) => {
             let referee = referee(keys, league, letter)?;
+            seen.insert(AgentId::Referee(referee));
             let skips = stage.is_sabotaged(Sabotage::SkipProof);
             Command::RecordResult(Box::new(report(keys, league, (referee, skips), claim)?))
         }
         Body::Progress { match_id, attempt, annulled } => {
             let referee = referee(keys, league, letter)?;
+            seen.insert(AgentId::Referee(referee));
             let (match_id, attempt) = (*match_id, *attempt);
             let Some(reason) = annulled.clone() else {
                 return Ok(Question::Renew(Handout { referee, match_id, attempt }));
@@ -44,6 +48,7 @@ pub(super) fn ask(
         | Body::Recorded { .. }
         | Body::Held { .. }
         | Body::Order(_)
+        | Body::Probe
         | Body::News(_)
         | Body::Invite { .. }
         | Body::Join { .. }
@@ -92,31 +97,48 @@ pub(super) fn token_of(keys: &Keys, league: &League, agent: AgentId) -> Option<T
     Some(keys.token(league.policy().token_form(), league.id(), agent, &nonce))
 }
 
+/// `seen` are those who have used their tokens since the books were opened.
 fn register(
-    keys: &Keys,
-    league: &League,
-    letter: &Letter,
-    application: &Application,
+    (keys, league): (&Keys, &League),
+    seen: &mut BTreeSet<AgentId>,
+    packet: &Packet,
+    asked: &crate::message::Application,
 ) -> Result<Command, Denial> {
-    let profile = application.profile.clone();
+    let letter = &packet.letter;
     let conversation = letter.conversation.clone().ok_or(Denial::Final)?;
-    let host: Arc<str> = "sim".into();
-    let Some(capacity) = application.capacity else {
-        return Ok(Command::RegisterPlayer { profile, host, conversation });
-    };
-    let operated = match &application.join_key {
+    let host = packet.from.to_string().into();
+    let mut application = Application::new(asked.profile.clone(), host, conversation);
+    if letter.token.is_some() {
+        let agent = proved(keys, league, letter)?;
+        seen.insert(agent);
+        application.known = Some(Returning { agent, old_is_silent: false });
+    } else {
+        let before = league.registered_as(&application);
+        application.token_used = before.is_some_and(|agent| seen.contains(&agent));
+    }
+    let application = Box::new(application);
+    let Some(capacity) = asked.capacity else { return Ok(Command::RegisterPlayer(application)) };
+    let operated = match &asked.join_key {
         None => false,
         Some(shown) if keys.join_key(league.id()).matches(shown) => true,
         Some(_) => return Err(Denial::Unproved),
     };
-    Ok(Command::RegisterReferee { profile, host, conversation, capacity, operated })
+    Ok(Command::RegisterReferee { application, capacity, operated })
 }
 
 fn referee(keys: &Keys, league: &League, letter: &Letter) -> Result<RefereeId, Denial> {
-    let Some(agent @ AgentId::Referee(id)) = letter.sender else { return Err(Denial::Unproved) };
+    match proved(keys, league, letter)? {
+        AgentId::Referee(id) => Ok(id),
+        AgentId::Player(_) => Err(Denial::Unproved),
+    }
+}
+
+/// Who sent a letter, shown by its token.
+fn proved(keys: &Keys, league: &League, letter: &Letter) -> Result<AgentId, Denial> {
+    let agent = letter.sender.ok_or(Denial::Unproved)?;
     let token = token_of(keys, league, agent).ok_or(Denial::Unproved)?;
     let shown = letter.token.as_ref().ok_or(Denial::Unproved)?;
-    if token.matches(shown) { Ok(id) } else { Err(Denial::Unproved) }
+    if token.matches(shown) { Ok(agent) } else { Err(Denial::Unproved) }
 }
 
 fn report(
@@ -136,6 +158,7 @@ fn report(
         play: claim.play.clone(),
         reason: claim.reason.clone(),
         transcript: None,
+        conduct: claim.conduct,
         evidence: weigh((keys, league), (referee, skips), claim, pairing),
     })
 }
@@ -160,6 +183,7 @@ fn weigh(
         token_of(keys, league, AgentId::Player(player)).expect("whoever is paired is registered")
     };
     let tokens = Seats::from_fn(|seat| token(pairing.player(seat)));
+    let operated = league.referee(referee).is_some_and(|referee| referee.operated);
     let scales = Scales {
         keys,
         game: &**league.game(),
@@ -168,7 +192,8 @@ fn weigh(
         attempt: claim.attempt.or_else(|| open.map(|open| open.attempt)).unwrap_or(1),
         rematch: open.map_or(0, |open| open.rematch),
         tokens: Seats::new(&tokens.a, &tokens.b),
-        seed_was_given: !skips && league.referee(referee).is_some_and(|r| r.operated),
+        seed_was_given: !skips && operated,
+        operated,
     };
     if skips {
         let play = Play { choice_proofs: Seats::default(), ..claim.play.clone() };

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use league_core::id::AgentId;
+use league_core::id::{AgentId, MatchId};
 use league_core::manager::dispatch::Handout;
 use league_core::manager::{Effect, League, Phase};
 use league_core::policy::Policy;
@@ -20,6 +20,9 @@ use crate::stage::Stage;
 
 /// News that may wait for one agent.
 const NEWS_MAX: usize = 64;
+
+/// A match and its attempt that could not be given to the referee.
+pub(super) type Undelivered = (MatchId, u32);
 
 /// The mail of every agent.
 #[derive(Debug, Default)]
@@ -74,6 +77,11 @@ impl Mail {
                 self.table_at.get_or_insert(now + wait);
             }
             Effect::AnnounceCompleted => self.post_all(News::Completed),
+            Effect::NoticeSuspension(agent) => self.post(agent, News::Suspended),
+            Effect::NoticeRecovery(agent) => self.post(agent, News::Recovered),
+            Effect::NoticeShutdown(agent) => self.post(agent, News::ShutDown),
+            // The administrator of these worlds looks for itself.
+            Effect::Alert(_) => {}
         }
     }
 
@@ -100,7 +108,9 @@ impl Mail {
         flights.chain(self.table_at).min()
     }
 
-    pub(super) fn wake(&mut self, now: Timestamp, league: &League) {
+    /// Looks at the clock; says which matches could not be given to their referees.
+    pub(super) fn wake(&mut self, now: Timestamp, league: &League) -> Vec<Undelivered> {
+        let mut lost = vec![];
         if self.table_at.is_some_and(|at| at <= now) {
             self.table_at = None;
             if league.open_round().is_some() {
@@ -110,23 +120,33 @@ impl Mail {
         for courier in self.couriers.values_mut() {
             match courier.flight {
                 Flight::Calling { until, .. } if until <= now => {
-                    courier.failed(now, league.policy());
+                    lost.extend(courier.failed(now, league.policy()));
                 }
                 Flight::Pausing { until } if until <= now => courier.flight = Flight::Idle,
                 Flight::Idle | Flight::Calling { .. } | Flight::Pausing { .. } => {}
             }
         }
+        lost
     }
 
-    /// A call was answered, whatever the answer was, or did not get through.
-    pub(super) fn answered(&mut self, now: Timestamp, policy: &Policy, call: u64, arrived: bool) {
-        let is_its = |courier: &&mut Courier| courier.flight.is(call);
-        let Some(courier) = self.couriers.values_mut().find(is_its) else { return };
-        if arrived {
-            courier.done();
-        } else {
-            courier.failed(now, policy);
-        }
+    /// A call was answered. A match that is refused has to go to somebody else.
+    pub(super) fn answered(&mut self, call: u64, answer: &Body) -> Option<Undelivered> {
+        let letter = self.calling(call)?.done()?;
+        matches!(answer, Body::Denied(_)).then(|| undelivered(&letter))?
+    }
+
+    /// A call did not get through.
+    pub(super) fn failed(
+        &mut self,
+        now: Timestamp,
+        policy: &Policy,
+        call: u64,
+    ) -> Option<Undelivered> {
+        self.calling(call)?.failed(now, policy)
+    }
+
+    fn calling(&mut self, call: u64) -> Option<&mut Courier> {
+        self.couriers.values_mut().find(|courier| courier.flight.is(call))
     }
 
     /// Sends what waits to whoever is not being called already.
@@ -140,29 +160,27 @@ impl Mail {
     }
 
     fn welcome(&mut self, league: &League, keys: &Keys, agent: AgentId) {
-        let endpoint = match agent {
-            AgentId::Player(id) => league.player(id).map(|player| &player.profile.endpoint),
-            AgentId::Referee(id) => league.referee(id).map(|referee| &referee.profile.endpoint),
-        };
-        let node = endpoint.and_then(|endpoint| Node::at(endpoint));
-        let (Some(node), Some(token)) = (node, token_of(keys, league, agent)) else { return };
+        let to = node_of(league, agent).zip(token_of(keys, league, agent));
+        let Some((node, token)) = to else { return };
         let token = token.expose().into();
+        if let Some(courier) = self.couriers.get_mut(&agent) {
+            (courier.node, courier.token) = (node, token);
+            return;
+        }
         let (news, letters, handouts) = (VecDeque::new(), VecDeque::new(), vec![]);
         let flight = Flight::Idle;
         let courier = Courier { node, token, news, handouts, letters, failures: 0, flight };
         self.couriers.insert(agent, courier);
     }
 
-    fn post_all(&mut self, news: News) {
-        for courier in self.couriers.values_mut() {
-            if news == News::Standings {
-                courier.news.retain(|waiting| *waiting != News::Standings);
-            }
-            if courier.news.len() >= NEWS_MAX {
-                courier.news.pop_front();
-            }
-            courier.news.push_back(news);
+    fn post(&mut self, agent: AgentId, news: News) {
+        if let Some(courier) = self.couriers.get_mut(&agent) {
+            courier.post(news);
         }
+    }
+
+    fn post_all(&mut self, news: News) {
+        self.couriers.values_mut().for_each(|courier| courier.post(news));
     }
 }
 
@@ -173,6 +191,16 @@ impl Flight {
 }
 
 impl Courier {
+    fn post(&mut self, news: News) {
+        if news == News::Standings {
+            self.news.retain(|waiting| *waiting != News::Standings);
+        }
+        if self.news.len() >= NEWS_MAX {
+            self.news.pop_front();
+        }
+        self.news.push_back(news);
+    }
+
     fn collect(&mut self, league: &League, keys: &Keys, sabotage: Option<Sabotage>) {
         if !self.letters.is_empty() {
             return;
@@ -192,16 +220,31 @@ impl Courier {
         self.flight = Flight::Calling { call, until: stage.now + policy.default_timeout() };
     }
 
-    fn done(&mut self) {
-        self.letters.pop_front();
+    fn done(&mut self) -> Option<Letter> {
         (self.failures, self.flight) = (0, Flight::Idle);
+        self.letters.pop_front()
     }
 
-    fn failed(&mut self, now: Timestamp, policy: &Policy) {
+    fn failed(&mut self, now: Timestamp, policy: &Policy) -> Option<Undelivered> {
         self.failures += 1;
-        match RetryPlan::network(policy).next(self.failures) {
-            Some(wait) => self.flight = Flight::Pausing { until: now + wait },
-            None => self.done(),
+        if let Some(wait) = RetryPlan::network(policy).next(self.failures) {
+            self.flight = Flight::Pausing { until: now + wait };
+            return None;
         }
+        undelivered(&self.done()?)
     }
+}
+
+/// Where an agent is called.
+pub(super) fn node_of(league: &League, agent: AgentId) -> Option<Node> {
+    let profile = match agent {
+        AgentId::Player(id) => &league.player(id)?.profile,
+        AgentId::Referee(id) => &league.referee(id)?.profile,
+    };
+    Node::at(&profile.endpoint)
+}
+
+fn undelivered(letter: &Letter) -> Option<Undelivered> {
+    let Body::Order(order) = &letter.body else { return None };
+    Some((order.match_id, order.attempt))
 }

@@ -4,11 +4,14 @@
 mod inbound;
 mod mail;
 mod orders;
+mod probes;
 mod writer;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use league_core::manager::{Charter, Event, Fact, League};
+use league_core::id::AgentId;
+use league_core::manager::{Charter, Command, Event, Fact, League};
 use league_core::proof::Keys;
 use league_core::time::Timestamp;
 
@@ -19,6 +22,7 @@ use crate::stage::{Seen, Stage};
 use crate::weather::DiskWeather;
 
 use mail::Mail;
+use probes::Probes;
 use writer::Writer;
 
 /// How long it takes to open the books again after the disk failed.
@@ -46,6 +50,9 @@ enum State {
 struct Open {
     writer: Writer,
     mail: Mail,
+    probes: Probes,
+    /// Who has used its token since the books were opened.
+    seen: BTreeSet<AgentId>,
 }
 
 impl Manager {
@@ -84,12 +91,21 @@ impl Manager {
         {
             self.open(stage);
         }
-        self.act(stage, |open, _, stage| open.mail.wake(stage.now, &open.writer.published));
+        self.act(stage, |open, stage| {
+            let lost = open.mail.wake(stage.now, &open.writer.published);
+            open.writer.not_taken(lost);
+            open.probes.wake(stage.now);
+        });
     }
 
     pub(crate) fn fail(&mut self, stage: &mut Stage<'_>, call: u64) {
-        self.act(stage, |open, _, stage| {
-            open.mail.answered(stage.now, open.writer.published.policy(), call, false);
+        self.act(stage, |open, stage| {
+            if open.probes.answered(call).is_some() {
+                return;
+            }
+            let policy = open.writer.published.policy().clone();
+            let lost = open.mail.failed(stage.now, &policy, call);
+            open.writer.not_taken(lost);
         });
     }
 
@@ -101,16 +117,22 @@ impl Manager {
             return;
         };
         if packet.leg == Leg::Reply {
-            self.act(stage, |open, _, stage| {
-                open.mail.answered(stage.now, open.writer.published.policy(), packet.call, true);
+            self.act(stage, |open, _| {
+                if let Some(agent) = open.probes.answered(packet.call) {
+                    open.writer.post_own(Command::ProbeAnswered { agent });
+                    return;
+                }
+                let lost = open.mail.answered(packet.call, &packet.letter.body);
+                open.writer.not_taken(lost);
             });
             return;
         }
-        match inbound::ask(&self.keys, &open.writer.published, stage, packet) {
-            Ok(ask) => open.writer.post(packet, ask),
+        let Open { writer, seen, .. } = &mut **open;
+        match inbound::ask((&self.keys, &writer.published), seen, stage, packet) {
+            Ok(ask) => writer.post(packet, ask),
             Err(denial) => stage.reply(packet, Letter::bare(Body::Denied(denial))),
         }
-        self.act(stage, |_, _, _| ());
+        self.act(stage, |_, _| ());
     }
 
     /// Opens the books: founds the league if there is none, replays it otherwise.
@@ -129,15 +151,20 @@ impl Manager {
         let mut mail = Mail::default();
         mail.resume(&league, &self.keys);
         let writer = Writer::new(league);
-        self.state = State::Open(Box::new(Open { writer, mail }));
-        self.act(stage, |open, _, stage| open.writer.begin(stage));
+        self.state = State::Open(Box::new(Open {
+            writer,
+            mail,
+            probes: Probes::default(),
+            seen: BTreeSet::new(),
+        }));
+        self.act(stage, |open, stage| open.writer.begin(stage));
     }
 
     /// Does `what`, then whatever the writer has to do, then sends what waits.
-    fn act(&mut self, stage: &mut Stage<'_>, what: impl FnOnce(&mut Open, &Keys, &mut Stage<'_>)) {
+    fn act(&mut self, stage: &mut Stage<'_>, what: impl FnOnce(&mut Open, &mut Stage<'_>)) {
         let State::Open(open) = &mut self.state else { return };
-        what(open, &self.keys, stage);
-        let Open { writer, mail } = &mut **open;
+        what(open, stage);
+        let Open { writer, mail, probes, .. } = &mut **open;
         let released = writer.run(stage, &mut self.disk, self.weather);
         for released in released {
             for answer in released.answers {
@@ -149,6 +176,7 @@ impl Manager {
                 mail.perform(stage.now, &writer.published, &self.keys, effect);
             }
             mail.hand_out(stage, &released.handouts);
+            probes.send(stage, (&writer.published, &self.keys), &released.probes);
         }
         if writer.is_broken() {
             self.disk.break_off(stage.fate);
@@ -159,7 +187,7 @@ impl Manager {
             return;
         }
         mail.pump(stage, &writer.published, &self.keys);
-        let wakes = [writer.next_wake(stage.now), mail.next_wake()];
+        let wakes = [writer.next_wake(stage.now), mail.next_wake(), probes.next_wake()];
         self.next = wakes.into_iter().flatten().min();
     }
 }

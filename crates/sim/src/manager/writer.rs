@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use league_core::id::MatchId;
+use league_core::id::{AgentId, MatchId};
 use league_core::manager::dispatch::{Dispatcher, Handout};
 use league_core::manager::{Command, Event, Fact, League, Refusal, Reply, VoidCause};
 use league_core::time::{Deadline, Timestamp};
 
+use super::mail::Undelivered;
 use crate::disk::Disk;
 use crate::message::{Node, Packet};
 use crate::sabotage::Sabotage;
@@ -48,6 +49,8 @@ pub(super) struct Released {
     pub(super) answers: Vec<Answer>,
     pub(super) events: Vec<Event>,
     pub(super) handouts: Vec<Handout>,
+    /// Suspended agents to be asked for a sign of life.
+    pub(super) probes: Vec<AgentId>,
 }
 
 #[derive(Debug)]
@@ -63,6 +66,9 @@ pub(super) struct Writer {
     league: League,
     dispatcher: Dispatcher,
     mailbox: VecDeque<(Node, u64, Question)>,
+    /// What the manager has found out by itself.
+    own: VecDeque<Command>,
+    probes: Vec<AgentId>,
     /// Decided, applied, not yet durable.
     pending: Vec<Event>,
     held: Vec<Answer>,
@@ -81,6 +87,8 @@ impl Writer {
             dispatcher: Dispatcher::for_league(&league),
             league,
             mailbox: VecDeque::new(),
+            own: VecDeque::new(),
+            probes: vec![],
             pending: vec![],
             held: vec![],
             append: None,
@@ -98,6 +106,18 @@ impl Writer {
 
     pub(super) fn post(&mut self, packet: &Packet, question: Question) {
         self.mailbox.push_back((packet.from, packet.call, question));
+    }
+
+    pub(super) fn post_own(&mut self, command: Command) {
+        self.own.push_back(command);
+    }
+
+    /// These matches could not be given to their referees.
+    pub(super) fn not_taken(&mut self, lost: impl IntoIterator<Item = Undelivered>) {
+        for (match_id, attempt) in lost {
+            let cause = VoidCause::NotTaken { reason: "the referee did not take the match".into() };
+            self.post_own(Command::VoidAttempt { match_id, attempt, cause });
+        }
     }
 
     /// Whether the journal could not be written.
@@ -142,7 +162,8 @@ impl Writer {
             if !self.take_up(stage) && self.pending.is_empty() && self.held.is_empty() {
                 // Something may be due for a referee though nothing was decided.
                 let handouts = self.hand_out(stage);
-                released.push(Released { handouts, ..Released::default() });
+                let probes = std::mem::take(&mut self.probes);
+                released.push(Released { handouts, probes, ..Released::default() });
                 return released;
             }
             if self.pending.is_empty() && self.extra.is_empty() {
@@ -167,8 +188,11 @@ impl Writer {
         let due = self.next_deadline(stage.now).is_some_and(|deadline| deadline.at <= stage.now);
         if due && self.woken_at < stage.now {
             self.wake(stage);
-        } else if self.mailbox.is_empty() {
+        } else if self.mailbox.is_empty() && self.own.is_empty() {
             return false;
+        }
+        for command in std::mem::take(&mut self.own) {
+            self.enter_silently(stage, command);
         }
         for _ in 0..BATCH_MAX {
             let Some((from, call, question)) = self.mailbox.pop_front() else { break };
@@ -183,10 +207,13 @@ impl Writer {
                 let about = match &*command {
                     Command::RecordResult(report) => Some(report.match_id),
                     Command::VoidAttempt { match_id, .. } => Some(*match_id),
-                    Command::RegisterPlayer { .. }
+                    Command::RegisterPlayer(_)
                     | Command::RegisterReferee { .. }
                     | Command::Start
-                    | Command::Wake => None,
+                    | Command::Wake
+                    | Command::ProbeAnswered { .. }
+                    | Command::SetAdmission(_)
+                    | Command::Administer { .. } => None,
                 };
                 let reply = self.enter(stage, *command);
                 if let (Ok(Reply::Recorded { again: true }), Some(match_id)) = (&reply, about) {
@@ -216,7 +243,8 @@ impl Writer {
     }
 
     fn wake(&mut self, stage: &mut Stage<'_>) {
-        self.woken_at = stage.now;
+        let woken_before = std::mem::replace(&mut self.woken_at, stage.now);
+        self.probes.extend(self.published.probes_due(woken_before, stage.now));
         for overdue in self.dispatcher.overdue(stage.now).into_iter().take(BATCH_MAX) {
             let (match_id, attempt) = (overdue.match_id, overdue.attempt);
             let cause = VoidCause::LeaseExpired;
@@ -251,7 +279,8 @@ impl Writer {
             stage.seen.push(Seen::Published { events, table });
         }
         let handouts = self.hand_out(stage);
-        Released { answers: std::mem::take(&mut self.held), events, handouts }
+        let (answers, probes) = (std::mem::take(&mut self.held), std::mem::take(&mut self.probes));
+        Released { answers, events, handouts, probes }
     }
 
     fn hand_out(&mut self, stage: &Stage<'_>) -> Vec<Handout> {
@@ -266,6 +295,7 @@ impl Writer {
     }
 
     fn next_deadline(&self, now: Timestamp) -> Option<Deadline> {
-        Deadline::earlier(self.league.next_deadline(), self.dispatcher.next_deadline(now))
+        let league = self.league.next_deadline(self.woken_at);
+        Deadline::earlier(league, self.dispatcher.next_deadline(now))
     }
 }

@@ -8,12 +8,13 @@ use league_core::dice::Dice;
 use league_core::draw::{Draw, Seed};
 use league_core::game;
 use league_core::id::{ConversationId, LeagueId};
+use league_core::manager::Conduct;
 use league_core::referee::{Asking, Command, Effect, Event, Join, Match, Phase, State};
 use league_core::retry::RetryPlan;
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 
-use super::{Call, Hall, command};
+use super::{Call, Hall, command, conduct};
 use crate::guests::Manner;
 use crate::message::{Body, Denial, Invited, Letter, Node, Order};
 use crate::sabotage::Sabotage;
@@ -68,6 +69,7 @@ pub(super) struct Bout {
     reporting: Reporting,
     failures: u32,
     pub(super) lies_told: u32,
+    pub(super) conduct: Seats<Conduct>,
     given_away: bool,
     /// Something was heard late, and what follows from it waits for the rest of what was said.
     heard_at: Option<Timestamp>,
@@ -91,6 +93,7 @@ impl Bout {
             reporting: Reporting::None,
             failures: 0,
             lies_told: 0,
+            conduct: Seats::default(),
             given_away: false,
             heard_at: None,
         }
@@ -308,6 +311,7 @@ impl Bout {
     }
 
     fn perform_all(&mut self, hall: &mut Hall<'_, '_>, event: &Event) {
+        conduct::note(&mut self.conduct, event);
         for effect in self.machine.effects(event) {
             self.perform(hall, effect);
         }

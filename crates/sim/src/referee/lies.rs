@@ -66,7 +66,8 @@ fn told(lie: Lie, truth: Claim, has_seed: bool) -> Option<Claim> {
             };
             Some(Claim { verdict, points: Seats::default(), ..truth })
         }
-        Lie::Choice => other_choice(truth),
+        // The operator's own have the seed, and their word about choices is not doubted.
+        Lie::Choice if !has_seed => other_choice(truth),
         Lie::Draw if has_seed => other_number(truth),
         Lie::Stranger => {
             let MatchId { round, .. } = truth.match_id;
@@ -76,7 +77,7 @@ fn told(lie: Lie, truth: Claim, has_seed: bool) -> Option<Claim> {
             let points = Seats::from_fn(|seat| truth.points[seat].map(|points| points + 1));
             Some(Claim { match_id: MatchId::new(round, other), points, ..truth })
         }
-        Lie::Draw | Lie::Second => None,
+        Lie::Choice | Lie::Draw | Lie::Second => None,
     }
 }
 

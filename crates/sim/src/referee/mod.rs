@@ -1,6 +1,7 @@
 //! A referee: takes matches from the manager, runs each as a bout, forgets them all in a crash.
 
 mod bout;
+mod conduct;
 mod lies;
 mod words;
 
@@ -122,8 +123,8 @@ impl Referee {
             Body::Join { match_id, .. } | Body::Choice { match_id, .. } => {
                 self.late(stage, packet, *match_id)
             }
-            Body::News(_) if self.is_from_manager(packet) => Body::Noted,
-            Body::News(_) => Body::Denied(Denial::Unproved),
+            Body::News(_) | Body::Probe if self.is_from_manager(packet) => Body::Noted,
+            Body::News(_) | Body::Probe => Body::Denied(Denial::Unproved),
             Body::Register(_)
             | Body::Registered { .. }
             | Body::StartLeague
@@ -297,6 +298,7 @@ fn command(seat: Seat, match_id: MatchId, body: &Body) -> Command {
         | Body::Progress { .. }
         | Body::Held { .. }
         | Body::Order(_)
+        | Body::Probe
         | Body::News(_)
         | Body::Invite { .. }
         | Body::Ask { .. }

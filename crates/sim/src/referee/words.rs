@@ -43,6 +43,7 @@ impl Bout {
             points: Seats::from_fn(|seat| Some(scores[seat].points(&self.order.policy))),
             play: self.play(),
             reason: "as played".into(),
+            conduct: self.conduct,
         })
     }
 

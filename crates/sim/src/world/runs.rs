@@ -70,7 +70,8 @@ impl World {
             for (seat, good) in Seat::BOTH.into_iter().zip(good) {
                 let lost = standing.result.is_some_and(|verdict| verdict.lost_technically(seat));
                 charged += usize::from(good && lost);
-                spared += usize::from(!good && !lost);
+                // Who is there when the other has left is not charged, whatever it would have done.
+                spared += usize::from(!good && !lost && standing.was_reported);
             }
         }
         Crowd {

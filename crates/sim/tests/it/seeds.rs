@@ -20,6 +20,12 @@ fn a_thousand_worlds_keep_every_promise() {
     assert!(tally.crashes > count / 2, "{tally:?}");
     assert!(tally.forgeries > count / 8, "{tally:?}");
     assert!(tally.annulled > 0, "{tally:?}");
+    assert!(tally.suspended > count / 20, "{tally:?}");
+    assert!(tally.recovered > count / 40, "{tally:?}");
+    assert!(tally.shut_down > count / 100, "{tally:?}");
+    assert!(tally.walkovers > count / 100, "{tally:?}");
+    assert!(tally.stuck > 0, "{tally:?}");
+    eprintln!("{tally:?}");
 }
 
 #[test]

@@ -1,0 +1,112 @@
+//! What becomes of matches without a report: each ruling needs its cause.
+
+use league_core::id::{AgentId, MatchId};
+use league_core::manager::{Event, Fact, Order};
+use league_core::seat::{Seat, Seats};
+use league_core::time::Timestamp;
+use league_core::verdict::Verdict;
+
+use super::books::Ledger;
+use super::{Checked, Objection};
+use crate::outcome::Rule;
+
+impl Ledger {
+    /// A match was decided, or waits, without a report.
+    pub(super) fn rule(&mut self, event: &Event, ordered: Option<Order>) -> Checked {
+        match &event.fact {
+            Fact::Walkover { match_id, verdict, .. } => self.walk_over(*match_id, *verdict),
+            Fact::MatchCancelled { match_id, replaced, .. } => {
+                let by_order = ordered == Some(Order::Cancel(*match_id));
+                self.cancel(event.at, *match_id, *replaced, by_order)
+            }
+            Fact::MatchStuck { match_id, .. } => {
+                let until = self.deadline.max(event.at) + self.policy.recovery_window();
+                let standing = self.unfinished(*match_id)?;
+                match standing.stuck_until.replace(until) {
+                    None => Ok(()),
+                    Some(_) => wrong(format!("{match_id} is stuck twice")),
+                }
+            }
+            Fact::RematchOrdered { match_id, attempt, referee, replaced, .. } => {
+                self.take_back(*match_id, *replaced)?;
+                let standing = self.unfinished(*match_id)?;
+                let expected = standing.attempt + 1;
+                (standing.attempt, standing.referee) = (*attempt, *referee);
+                standing.stuck_until = None;
+                self.assigned.insert((*match_id, *attempt), *referee);
+                if *attempt == expected && ordered == Some(Order::Rematch(*match_id)) {
+                    return Ok(());
+                }
+                wrong(format!("attempt {attempt} at {match_id} is a rematch nobody ordered"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An order was given. Whoever waits for one waits anew once the league goes on.
+    pub(super) fn obey(&mut self, at: Timestamp, order: Order) {
+        self.ordered = Some(order);
+        if order == Order::Resume {
+            let until = at + self.policy.recovery_window();
+            let stuck = self.matches.values_mut().filter_map(|one| one.stuck_until.as_mut());
+            stuck.for_each(|waits| *waits = until.max(*waits));
+        }
+    }
+
+    /// Only who is shut down loses without a game.
+    fn walk_over(&mut self, match_id: MatchId, verdict: Verdict) -> Checked {
+        let pairing = self.unfinished(match_id)?.pairing;
+        let gone =
+            Seats::from_fn(|seat| self.gone.contains(&AgentId::Player(pairing.player(seat))));
+        let expected = match (gone.a, gone.b) {
+            (true, true) => Some(Verdict::BothLost),
+            (true, false) => Some(Verdict::TechnicalLoss(Seat::A)),
+            (false, true) => Some(Verdict::TechnicalLoss(Seat::B)),
+            (false, false) => None,
+        };
+        if expected != Some(verdict) {
+            return wrong(format!("{match_id}: {verdict:?} without a game, gone are {gone:?}"));
+        }
+        self.unfinished(match_id)?.decide(verdict, false);
+        self.reference.record(pairing, verdict);
+        Ok(())
+    }
+
+    /// Only an order calls a match off, or that nobody gave one in time.
+    fn cancel(
+        &mut self,
+        at: Timestamp,
+        match_id: MatchId,
+        replaced: Option<Verdict>,
+        by_order: bool,
+    ) -> Checked {
+        self.take_back(match_id, replaced)?;
+        let standing = self.unfinished(match_id)?;
+        let nobody_came = standing.stuck_until.is_some_and(|until| until <= at);
+        standing.decide(Verdict::Cancelled, false);
+        let pairing = standing.pairing;
+        self.reference.record(pairing, Verdict::Cancelled);
+        if by_order || nobody_came {
+            return Ok(());
+        }
+        wrong(format!("{match_id} was called off without a reason"))
+    }
+
+    fn take_back(&mut self, match_id: MatchId, replaced: Option<Verdict>) -> Checked {
+        let known = self.result(match_id);
+        if known != replaced {
+            return wrong(format!("{match_id}: {replaced:?} was taken back, it had {known:?}"));
+        }
+        if let Some(standing) = self.matches.get_mut(&match_id)
+            && standing.result.take().is_some()
+        {
+            self.reference.retract(standing.pairing);
+            self.acknowledged.remove(&match_id);
+        }
+        Ok(())
+    }
+}
+
+fn wrong(text: String) -> Result<(), Objection> {
+    Err((Rule::Transitions, text))
+}
