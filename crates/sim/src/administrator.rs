@@ -1,41 +1,95 @@
-//! Who starts the league if nothing else does: asks until it has started.
+//! Who runs the league: starts it if nothing else does, and gives orders. Asks until it is answered.
 
 use std::time::Duration;
 
+use league_core::manager::Order;
 use league_core::time::Timestamp;
 
 use crate::message::{Body, Denial, Leg, Letter, Node, Packet};
 use crate::stage::Stage;
 
 const PAUSE: Duration = Duration::from_secs(5);
+/// No order is on its way for so long.
+const ALL_ARRIVED: Duration = Duration::from_secs(90);
 
 /// The administrator.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Administrator {
-    next: Option<Timestamp>,
+    wishes: Vec<Wish>,
+}
+
+/// Something it wants, until somebody has answered.
+#[derive(Debug)]
+struct Wish {
+    at: Timestamp,
+    body: Body,
+    call: Option<u64>,
 }
 
 impl Administrator {
-    /// One that begins to ask at `next`, if at all.
-    pub(crate) const fn new(next: Option<Timestamp>) -> Self {
-        Self { next }
+    /// One that begins to ask at `start`, if at all.
+    pub(crate) fn new(start: Option<Timestamp>) -> Self {
+        let mut administrator = Self::default();
+        if let Some(at) = start {
+            administrator.want(at, Body::StartLeague);
+        }
+        administrator
     }
 
-    pub(crate) const fn next_wake(&self) -> Option<Timestamp> {
-        self.next
+    pub(crate) fn next_wake(&self) -> Option<Timestamp> {
+        self.wishes.iter().map(|wish| wish.at).min()
     }
 
     pub(crate) fn wake(&mut self, stage: &mut Stage<'_>) {
-        if self.next.is_some_and(|at| at <= stage.now) {
-            stage.call(Node::Manager, Letter::bare(Body::StartLeague));
-            self.next = Some(stage.now + PAUSE);
+        let now = stage.now;
+        for wish in self.wishes.iter_mut().filter(|wish| wish.at <= now) {
+            wish.call = Some(stage.call(Node::Manager, Letter::bare(wish.body.clone())));
+            wish.at = stage.now + PAUSE;
         }
     }
 
-    pub(crate) fn receive(&mut self, packet: &Packet) {
-        let refused = matches!(packet.letter.body, Body::Denied(Denial::Busy | Denial::Unproved));
-        if packet.leg == Leg::Reply && !refused {
-            self.next = None;
+    /// Gives an order. What must not stay is taken back, once more when nothing can come after it.
+    pub(crate) fn give(&mut self, stage: &mut Stage<'_>, order: Order) {
+        self.want(stage.now, Body::Administer(order));
+        let soon = stage.now + Duration::from_millis(stage.fate.between(1_000, 60_000));
+        match order {
+            Order::Pause => {
+                self.want(soon, Body::Administer(Order::Resume));
+                self.want(soon + ALL_ARRIVED, Body::Administer(Order::Resume));
+            }
+            Order::Ban(agent) if stage.fate.chance(500) => {
+                self.want(soon, Body::Administer(Order::Reinstate(agent)));
+            }
+            Order::Ban(_)
+            | Order::Reinstate(_)
+            | Order::Approve(_)
+            | Order::Resume
+            | Order::CloseRegistration
+            | Order::Cancel(_)
+            | Order::Rematch(_)
+            | Order::Archive => {}
         }
+    }
+
+    pub(crate) fn receive(&mut self, stage: &mut Stage<'_>, packet: &Packet) {
+        let body = &packet.letter.body;
+        if packet.leg == Leg::Reply {
+            let refused = matches!(body, Body::Denied(Denial::Busy | Denial::Unproved));
+            let is_done = |wish: &Wish| wish.call == Some(packet.call) && !refused;
+            self.wishes.retain(|wish| !is_done(wish));
+            return;
+        }
+        stage.reply(packet, Letter::bare(Body::Noted));
+        if let Body::Stuck { match_id } = body {
+            match stage.fate.between(0, 3) {
+                0 => self.give(stage, Order::Cancel(*match_id)),
+                1 => self.give(stage, Order::Rematch(*match_id)),
+                _ => {}
+            }
+        }
+    }
+
+    fn want(&mut self, at: Timestamp, body: Body) {
+        self.wishes.push(Wish { at, body, call: None });
     }
 }

@@ -125,21 +125,26 @@ impl Applicant {
         self.member.is_none() && self.capacity.is_some() && self.moves < MOVES_MAX
     }
 
+    /// Shows its token once more at `at`, if it has one.
+    pub(crate) fn come_back(&mut self, at: Timestamp) {
+        if self.member.is_some() {
+            self.conversation = None;
+            self.state = State::Waiting(at);
+        }
+    }
+
     /// A call that was out when the power went is never answered. Whoever was in shows its token
     /// when it is back.
     pub(crate) fn crash(&mut self) {
-        if self.member.is_some() {
-            self.conversation = None;
-            self.state = State::Waiting(Timestamp::from_millis(0));
-            return;
-        }
         if let State::Asking { until, .. } = self.state {
             self.state = State::Waiting(until);
         }
+        self.come_back(Timestamp::from_millis(0));
     }
 }
 
-fn profile(node: Node, moves: u32) -> Profile {
+/// What the agent at a node says of itself after it has moved so many times.
+pub(crate) fn profile(node: Node, moves: u32) -> Profile {
     Profile {
         display_name: node.to_string().into(),
         version: "1.0.0".into(),

@@ -8,7 +8,8 @@ use league_core::manager::Play;
 use league_core::seat::{Seat, Seats};
 use league_core::verdict::Verdict;
 
-use crate::message::{Body, Chosen, Claim, Letter, Node};
+use crate::applicant::profile;
+use crate::message::{Application, Body, Chosen, Claim, Letter, Node};
 use crate::plan::random_text;
 use crate::stage::Stage;
 
@@ -31,7 +32,7 @@ pub(crate) fn forge(stage: &mut Stage<'_>, target: &Target, captured: &[Arc<str>
     let (as_referee, as_player) = (AgentId::Referee(target.referee), AgentId::Player(player));
     let verdict = Verdict::TechnicalLoss(seat);
     let word = stage.fate.pick(&["even", "odd"]).into();
-    let (to, sender, body) = match stage.fate.between(0, 7) {
+    let (to, sender, body) = match stage.fate.between(0, 8) {
         0 => (Node::Manager, as_referee, Body::Report(Box::new(claim(target, verdict)))),
         1 => (Node::Manager, as_player, Body::Report(Box::new(claim(target, verdict)))),
         2 => {
@@ -47,7 +48,12 @@ pub(crate) fn forge(stage: &mut Stage<'_>, target: &Target, captured: &[Arc<str>
             let chosen = Chosen { word: "neither".into(), nonce: None, proof: None };
             (target.referee_node, as_player, Body::Choice { match_id, chosen })
         }
-        6 => (player_node, as_referee, Body::Invite { match_id, attempt }),
+        6 => {
+            let profile = profile(player_node, 0);
+            let application = Application { profile, capacity: None, join_key: None };
+            (Node::Manager, as_player, Body::Register(Box::new(application)))
+        }
+        7 => (player_node, as_referee, Body::Invite { match_id, attempt }),
         _ => (player_node, as_referee, Body::Ask { match_id, attempt, window: 1 }),
     };
     let invented = format!("prf_{}", random_text(stage.fate)).into();

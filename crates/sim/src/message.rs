@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use league_core::id::{AgentId, ConversationId, MatchId, PlayerId};
-use league_core::manager::{Conduct, Play, Profile};
+use league_core::manager::{self, Conduct, Play, Profile};
 use league_core::policy::Policy;
 use league_core::proof::TokenHash;
 use league_core::seat::{Seat, Seats};
@@ -98,6 +98,11 @@ pub(crate) enum Body {
         token: Arc<str>,
     },
     StartLeague,
+    Administer(manager::Order),
+    /// A match waits for the administrator.
+    Stuck {
+        match_id: MatchId,
+    },
     Report(Box<Claim>),
     Recorded {
         match_id: MatchId,
@@ -239,6 +244,8 @@ impl Packet {
             }
             Body::Over { seed, .. } => found.extend(seed),
             Body::StartLeague
+            | Body::Administer(_)
+            | Body::Stuck { .. }
             | Body::Report(_)
             | Body::Recorded { .. }
             | Body::Progress { .. }
@@ -277,6 +284,8 @@ impl fmt::Display for Body {
             }
             Self::Registered { agent, .. } => write!(f, "registered {agent}"),
             Self::StartLeague => f.write_str("start league"),
+            Self::Administer(order) => write!(f, "administer {order:?}"),
+            Self::Stuck { match_id } => write!(f, "stuck {match_id}"),
             Self::Report(claim) => {
                 write!(f, "report {} {:?}", claim.match_id, claim.verdict)
             }

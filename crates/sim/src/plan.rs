@@ -144,7 +144,8 @@ impl Plan {
         let rounds = u32::try_from(rounds + 1).expect("a small league");
         // A round may wait for somebody suspended, and then for the administrator.
         let waits = self.policy.announcement_lead() + self.policy.recovery_window() * 2;
-        let span = (longest + lease + wait) * tries + waits * rounds;
+        let orders = u32::try_from(self.weather.faults.len()).expect("a few");
+        let span = (longest + lease + wait) * tries + waits * (rounds + orders);
         u64::try_from(span.as_millis()).expect("not for ever") + 600_000
     }
 }

@@ -12,12 +12,14 @@ use league_core::time::Timestamp;
 
 use crate::applicant::{Applicant, Membership};
 use crate::guests::{Guest, THINKING_MAX};
-use crate::message::{Body, Chosen, Denial, Leg, Letter, Node, Packet};
+use crate::message::{Body, Chosen, Denial, Leg, Letter, News, Node, Packet};
 use crate::plan::random_text;
 use crate::stage::Stage;
 
 /// Later than every window of every policy.
 const FAR_TOO_LATE: Duration = Duration::from_secs(400);
+/// Whoever is shut down tries once more after so long: perhaps it has been forgiven.
+const SECOND_CHANCE: Duration = Duration::from_secs(70);
 const WORDS: [&str; 2] = ["even", "odd"];
 
 /// A player.
@@ -111,6 +113,9 @@ impl Player {
         let (Body::Invite { match_id, attempt } | Body::Ask { match_id, attempt, .. }) =
             packet.letter.body
         else {
+            if matches!(packet.letter.body, Body::News(News::ShutDown)) {
+                self.applicant.come_back(stage.now + SECOND_CHANCE);
+            }
             stage.reply(packet, Letter::bare(Body::Noted));
             return;
         };

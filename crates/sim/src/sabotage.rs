@@ -27,11 +27,17 @@ pub enum Sabotage {
     ForfeitByBreaker,
     /// The manager shows the first two of the table in each other's place.
     MisrankTable,
+    /// The manager takes anybody for the agent whose name it gives when it comes back.
+    BelieveReturning,
+    /// The manager does not hear that a suspended agent answers.
+    ForgetRecovery,
+    /// A referee counts an answer that nobody proved against the player it names.
+    CountForgeries,
 }
 
 impl Sabotage {
     /// Every bug.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::AcknowledgeBeforeAppend,
         Self::CountTwice,
         Self::ForgetRetry,
@@ -44,6 +50,9 @@ impl Sabotage {
         Self::WrongReferee,
         Self::ForfeitByBreaker,
         Self::MisrankTable,
+        Self::BelieveReturning,
+        Self::ForgetRecovery,
+        Self::CountForgeries,
     ];
 
     /// The name people type.
@@ -61,6 +70,9 @@ impl Sabotage {
             Self::WrongReferee => "wrong-referee",
             Self::ForfeitByBreaker => "forfeit-by-breaker",
             Self::MisrankTable => "misrank-table",
+            Self::BelieveReturning => "believe-returning",
+            Self::ForgetRecovery => "forget-recovery",
+            Self::CountForgeries => "count-forgeries",
         }
     }
 

@@ -72,6 +72,8 @@ pub(crate) enum FaultKind {
     SetClock { node: Node, by: i64 },
     /// Somebody sends what is not true, about a match or any match.
     Forge { about: Option<MatchId> },
+    /// The administrator gives an order.
+    Order,
 }
 
 impl Weather {
@@ -111,7 +113,7 @@ impl Weather {
         let mut faults = vec![];
         let all = all_nodes(players, referees);
         let rate = fate.pick(&[4, 12, 30]);
-        let kinds: Vec<u64> = (0..6).filter(|_| fate.chance(600)).collect();
+        let kinds: Vec<u64> = (0..7).filter(|_| fate.chance(600)).collect();
         for _ in 0..if kinds.is_empty() { 0 } else { fate.between(0, rate) } {
             let at = fate.between(0, calm_at);
             let kind = fault(&mut fate, &kinds, &all);
@@ -145,6 +147,7 @@ fn fault(fate: &mut Fate, kinds: &[u64], all: &[Node]) -> FaultKind {
             let by = i64::try_from(fate.between(1, 40_000)).expect("a small number") - 20_000;
             FaultKind::SetClock { node: node(fate), by }
         }
-        _ => FaultKind::Forge { about: None },
+        5 => FaultKind::Forge { about: None },
+        _ => FaultKind::Order,
     }
 }

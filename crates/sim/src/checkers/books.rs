@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use league_core::id::{AgentId, MatchId, PlayerId, RefereeId};
+use league_core::id::{AgentId, MatchId, PlayerId, RefereeId, RoundId};
 use league_core::manager::{Event, Fact, Order};
 use league_core::policy::Policy;
 use league_core::roster::StateKind;
@@ -126,6 +126,14 @@ impl Ledger {
     /// The result of a match that is in the books.
     pub(crate) fn result(&self, match_id: MatchId) -> Option<Verdict> {
         self.standing(match_id).and_then(|standing| standing.result)
+    }
+
+    /// The round that is being played.
+    pub(crate) const fn open_round(&self) -> Option<RoundId> {
+        match self.phase {
+            Phase::Playing(round) => Some(RoundId::new(round)),
+            Phase::Nothing | Phase::Registering | Phase::Between | Phase::Completed => None,
+        }
     }
 
     /// Whether a match ever had a result.
@@ -321,9 +329,14 @@ impl Ledger {
                 | Fact::MatchStuck { .. }
                 | Fact::RematchOrdered { .. },
             ) => phase,
-            (Phase::Completed, Fact::Administered { order: Order::Archive, .. }) => {
-                Phase::Completed
-            }
+            // What is ordered about agents is noted though nobody plays any more.
+            (
+                Phase::Completed,
+                Fact::Administered {
+                    order: Order::Archive | Order::Ban(_) | Order::Reinstate(_) | Order::Approve(_),
+                    ..
+                },
+            ) => Phase::Completed,
             (phase, fact) => {
                 let text = format!("in {phase:?} came {fact:?}");
                 return Err((Rule::Transitions, text));

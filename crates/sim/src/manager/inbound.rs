@@ -25,9 +25,14 @@ pub(super) fn ask(
 ) -> Result<Question, Denial> {
     let letter = &packet.letter;
     let command = match &letter.body {
-        Body::Register(application) => register((keys, league), seen, packet, application)?,
+        Body::Register(application) => {
+            register((keys, league), seen, (stage, packet), application)?
+        }
         Body::StartLeague if packet.from == Node::Administrator => Command::Start,
-        Body::StartLeague => return Err(Denial::Unproved),
+        Body::Administer(order) if packet.from == Node::Administrator => {
+            Command::Administer { order: *order, reason: "so that something happens".into() }
+        }
+        Body::StartLeague | Body::Administer(_) => return Err(Denial::Unproved),
         Body::Report(claim) => {
             let referee = referee(keys, league, letter)?;
             seen.insert(AgentId::Referee(referee));
@@ -48,6 +53,7 @@ pub(super) fn ask(
         | Body::Recorded { .. }
         | Body::Held { .. }
         | Body::Order(_)
+        | Body::Stuck { .. }
         | Body::Probe
         | Body::News(_)
         | Body::Invite { .. }
@@ -101,7 +107,7 @@ pub(super) fn token_of(keys: &Keys, league: &League, agent: AgentId) -> Option<T
 fn register(
     (keys, league): (&Keys, &League),
     seen: &mut BTreeSet<AgentId>,
-    packet: &Packet,
+    (stage, packet): (&Stage<'_>, &Packet),
     asked: &crate::message::Application,
 ) -> Result<Command, Denial> {
     let letter = &packet.letter;
@@ -109,7 +115,8 @@ fn register(
     let host = packet.from.to_string().into();
     let mut application = Application::new(asked.profile.clone(), host, conversation);
     if letter.token.is_some() {
-        let agent = proved(keys, league, letter)?;
+        let named = letter.sender.filter(|_| stage.is_sabotaged(Sabotage::BelieveReturning));
+        let agent = named.map_or_else(|| proved(keys, league, letter), Ok)?;
         seen.insert(agent);
         application.known = Some(Returning { agent, old_is_silent: false });
     } else {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use league_core::id::{AgentId, MatchId};
 use league_core::manager::dispatch::Handout;
-use league_core::manager::{Effect, League, Phase};
+use league_core::manager::{Alert, Effect, League, Phase};
 use league_core::policy::Policy;
 use league_core::proof::Keys;
 use league_core::retry::RetryPlan;
@@ -64,7 +64,12 @@ impl Mail {
     }
 
     /// Does what an event calls for.
-    pub(super) fn perform(&mut self, now: Timestamp, league: &League, keys: &Keys, effect: Effect) {
+    pub(super) fn perform(
+        &mut self,
+        stage: &mut Stage<'_>,
+        (league, keys): (&League, &Keys),
+        effect: Effect,
+    ) {
         match effect {
             Effect::Welcome(agent) => self.welcome(league, keys, agent),
             Effect::AnnounceRound(round) => self.post_all(News::Round(round.number())),
@@ -74,14 +79,17 @@ impl Mail {
             }
             Effect::AnnounceStandings => {
                 let wait = league.policy().standings_within() / 2;
-                self.table_at.get_or_insert(now + wait);
+                self.table_at.get_or_insert(stage.now + wait);
             }
             Effect::AnnounceCompleted => self.post_all(News::Completed),
             Effect::NoticeSuspension(agent) => self.post(agent, News::Suspended),
             Effect::NoticeRecovery(agent) => self.post(agent, News::Recovered),
             Effect::NoticeShutdown(agent) => self.post(agent, News::ShutDown),
-            // The administrator of these worlds looks for itself.
-            Effect::Alert(_) => {}
+            Effect::Alert(Alert::MatchStuck(match_id)) => {
+                stage.call(Node::Administrator, Letter::bare(Body::Stuck { match_id }));
+            }
+            // Somebody will come, without being asked to.
+            Effect::Alert(Alert::NoReferee) => {}
         }
     }
 

@@ -18,6 +18,7 @@ use league_core::time::Timestamp;
 use crate::disk::Disk;
 use crate::fate::Fate;
 use crate::message::{Body, Denial, Leg, Letter, Packet};
+use crate::sabotage::Sabotage;
 use crate::stage::{Seen, Stage};
 use crate::weather::DiskWeather;
 
@@ -117,8 +118,11 @@ impl Manager {
             return;
         };
         if packet.leg == Leg::Reply {
-            self.act(stage, |open, _| {
+            self.act(stage, |open, stage| {
                 if let Some(agent) = open.probes.answered(packet.call) {
+                    if stage.is_sabotaged(Sabotage::ForgetRecovery) {
+                        return;
+                    }
                     open.writer.post_own(Command::ProbeAnswered { agent });
                     return;
                 }
@@ -173,7 +177,7 @@ impl Manager {
             }
             let effects = released.events.iter().flat_map(|event| writer.published.effects(event));
             for effect in effects {
-                mail.perform(stage.now, &writer.published, &self.keys, effect);
+                mail.perform(stage, (&writer.published, &self.keys), effect);
             }
             mail.hand_out(stage, &released.handouts);
             probes.send(stage, (&writer.published, &self.keys), &released.probes);

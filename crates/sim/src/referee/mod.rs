@@ -128,6 +128,8 @@ impl Referee {
             Body::Register(_)
             | Body::Registered { .. }
             | Body::StartLeague
+            | Body::Administer(_)
+            | Body::Stuck { .. }
             | Body::Report(_)
             | Body::Recorded { .. }
             | Body::Progress { .. }
@@ -186,13 +188,17 @@ impl Referee {
             return Body::Denied(Denial::Final);
         }
         let Some(shown) = &packet.letter.token else { return Body::Denied(Denial::Unproved) };
-        let mut seat = Seat::BOTH.into_iter().find(|seat| bout.is_proof(*seat, shown));
-        if stage.is_sabotaged(Sabotage::BelieveAnybody) {
-            let named =
-                |seat: &Seat| packet.letter.sender == Some(AgentId::Player(bout.player(*seat).id));
-            seat = seat.or_else(|| Seat::BOTH.into_iter().find(named));
-        }
-        let Some(seat) = seat else { return Body::Denied(Denial::Unproved) };
+        let proved = Seat::BOTH.into_iter().find(|seat| bout.is_proof(*seat, shown));
+        let is_named =
+            |seat: &Seat| packet.letter.sender == Some(AgentId::Player(bout.player(*seat).id));
+        let named = Seat::BOTH.into_iter().find(is_named);
+        let believed = named.filter(|_| stage.is_sabotaged(Sabotage::BelieveAnybody));
+        let Some(seat) = proved.or(believed) else {
+            if let (Some(seat), true) = (named, stage.is_sabotaged(Sabotage::CountForgeries)) {
+                self.with(stage, match_id, |bout, _| bout.conduct[seat].invalid_moves += 1);
+            }
+            return Body::Denied(Denial::Unproved);
+        };
         let command = command(seat, match_id, &packet.letter.body);
         self.with(stage, match_id, |bout, hall| bout.hear(hall, command));
         Body::Noted
@@ -293,6 +299,8 @@ fn command(seat: Seat, match_id: MatchId, body: &Body) -> Command {
         | Body::Register(_)
         | Body::Registered { .. }
         | Body::StartLeague
+        | Body::Administer(_)
+        | Body::Stuck { .. }
         | Body::Report(_)
         | Body::Recorded { .. }
         | Body::Progress { .. }

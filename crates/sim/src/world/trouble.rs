@@ -1,6 +1,8 @@
 //! What goes wrong, and how it ends.
 
-use league_core::id::MatchId;
+use league_core::id::{AgentId, MatchId};
+use league_core::manager::Order;
+use league_core::seat::Seat;
 
 use super::{Coming, Health, World, nodes};
 use crate::forger;
@@ -62,6 +64,7 @@ impl World {
                 self.set_alarm(node);
             }
             FaultKind::Forge { about } => self.forge(about),
+            FaultKind::Order => self.order(),
         }
     }
 
@@ -118,6 +121,35 @@ impl World {
             self.thaw(node);
             self.restart(node);
         }
+    }
+
+    /// The administrator orders something about the round that is being played.
+    fn order(&mut self) {
+        let ledger = self.checkers.ledger();
+        let Some(round) = ledger.open_round() else { return };
+        let open = ledger.standings().filter(|(match_id, _)| match_id.round == round);
+        let open: Vec<_> = open.map(|(match_id, standing)| (*match_id, *standing)).collect();
+        let fate = self.fates.get_mut(&Node::Administrator).expect("every node has its dice");
+        let (match_id, standing) = open[fate.index(open.len())];
+        let player = AgentId::Player(standing.pairing.player(fate.pick(&Seat::BOTH)));
+        let order = match fate.between(0, 5) {
+            0 => Order::Pause,
+            1 => Order::Ban(player),
+            2 => Order::Reinstate(player),
+            3 => Order::Cancel(match_id),
+            _ => Order::Rematch(match_id),
+        };
+        let mut stage = Stage {
+            me: Node::Administrator,
+            now: self.clocks.shown(Node::Administrator, self.now),
+            fate,
+            calls: &mut self.calls,
+            sent: &mut self.sent,
+            seen: &mut self.seen,
+            sabotage: self.sabotage,
+        };
+        self.administrator.give(&mut stage, order);
+        self.settle(Node::Administrator);
     }
 
     /// An outsider tries its luck with some match that is being played.

@@ -58,7 +58,7 @@ impl World {
                 | Coming::Calm => self.players[index].wake(&mut stage),
             },
             Node::Administrator => match coming {
-                Coming::Arrival(packet) => self.administrator.receive(&packet),
+                Coming::Arrival(packet) => self.administrator.receive(&mut stage, &packet),
                 Coming::Failure { .. } => {}
                 Coming::Wake(_)
                 | Coming::Fault(_)

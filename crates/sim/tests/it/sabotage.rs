@@ -32,12 +32,16 @@ const fn expected(sabotage: Sabotage) -> &'static [Rule] {
         Sabotage::CountTwice => &[Rule::Once],
         Sabotage::ForgetRetry => &[Rule::Progress],
         Sabotage::SkipProof => &[Rule::Truth],
-        Sabotage::BelieveAnybody | Sabotage::ChargeOwnDelay | Sabotage::ForfeitByBreaker => {
-            &[Rule::Fair]
-        }
+        Sabotage::BelieveAnybody
+        | Sabotage::ChargeOwnDelay
+        | Sabotage::ForfeitByBreaker
+        | Sabotage::ForgetRecovery
+        | Sabotage::CountForgeries => &[Rule::Fair],
         Sabotage::MisrankTable => &[Rule::Table],
         Sabotage::TellEarly | Sabotage::LeakChoice => &[Rule::Silence],
-        Sabotage::SwapProofs | Sabotage::WrongReferee => &[Rule::Secrets],
+        Sabotage::SwapProofs | Sabotage::WrongReferee | Sabotage::BelieveReturning => {
+            &[Rule::Secrets]
+        }
     }
 }
 
