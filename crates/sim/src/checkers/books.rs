@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use league_core::id::{AgentId, MatchId, PlayerId, RefereeId, RoundId};
-use league_core::manager::{Event, Fact, Order};
+use league_core::manager::{Event, Fact, Order, Scheduled};
 use league_core::policy::Policy;
 use league_core::roster::StateKind;
 use league_core::schedule::Pairing;
@@ -193,25 +193,16 @@ impl Ledger {
         match &event.fact {
             Fact::PlayerRegistered { player, profile, nonce, .. } => {
                 self.nonces.insert(*player, *nonce);
-                self.enrol(AgentId::Player(*player), &profile.endpoint);
                 self.reference.players.push(*player);
-            }
-            Fact::RefereeRegistered { referee, profile, operated, .. } => {
-                self.enrol(AgentId::Referee(*referee), &profile.endpoint);
-                if *operated {
-                    self.operated.insert(*referee);
-                }
+                self.enrol(AgentId::Player(*player), &profile.endpoint);
             }
             Fact::PlayerReturned { player, profile, .. } => {
                 self.enrol(AgentId::Player(*player), &profile.endpoint);
-                self.gone.remove(&AgentId::Player(*player));
             }
-            Fact::RefereeReturned { referee, profile, operated, .. } => {
+            Fact::RefereeRegistered { referee, profile, operated, .. }
+            | Fact::RefereeReturned { referee, profile, operated, .. } => {
                 self.enrol(AgentId::Referee(*referee), &profile.endpoint);
-                self.gone.remove(&AgentId::Referee(*referee));
-                if *operated {
-                    self.operated.insert(*referee);
-                }
+                self.operated.extend(operated.then_some(*referee));
             }
             Fact::LeagueStarted => {
                 let gone = &self.gone;
@@ -219,24 +210,10 @@ impl Ledger {
             }
             Fact::RoundOpened { round, matches, deadline, .. } => {
                 self.deadline = *deadline;
-                for (index, scheduled) in matches.iter().enumerate() {
-                    self.meet(scheduled.pairing)?;
-                    let match_id = MatchId::from_index(*round, index);
-                    let (pairing, referee) = (scheduled.pairing, scheduled.referee);
-                    self.matches.insert(match_id, Standing::new(pairing, referee));
-                    self.assigned.insert((match_id, 1), referee);
-                }
+                self.open(*round, matches)?;
             }
             Fact::MatchReassigned { match_id, attempt, referee, .. } => {
-                let standing = self.unfinished(*match_id)?;
-                let expected = standing.attempt + 1;
-                (standing.attempt, standing.referee) = (*attempt, *referee);
-                standing.stuck_until = None;
-                self.assigned.insert((*match_id, *attempt), *referee);
-                if *attempt != expected {
-                    let text = format!("attempt {attempt} at {match_id}, not {expected}");
-                    return Err((Rule::Transitions, text));
-                }
+                self.assign(*match_id, *attempt, *referee)?;
             }
             Fact::ResultRecorded(recorded) => {
                 let standing = self.unfinished(recorded.match_id)?;
@@ -248,10 +225,19 @@ impl Ledger {
                 }
                 self.reference.record(pairing, recorded.verdict);
             }
-            Fact::Walkover { .. }
-            | Fact::MatchCancelled { .. }
-            | Fact::MatchStuck { .. }
-            | Fact::RematchOrdered { .. } => self.rule(event, ordered)?,
+            Fact::Walkover { match_id, verdict, .. } => self.walk_over(*match_id, *verdict)?,
+            Fact::MatchCancelled { match_id, replaced, .. } => {
+                let by_order = ordered == Some(Order::Cancel(*match_id));
+                self.cancel(event.at, *match_id, *replaced, by_order)?;
+            }
+            Fact::MatchStuck { match_id, .. } => self.stick(event.at, *match_id)?,
+            Fact::RematchOrdered { match_id, attempt, referee, replaced, .. } => {
+                self.take_back(*match_id, *replaced)?;
+                self.assign(*match_id, *attempt, *referee)?;
+                if ordered != Some(Order::Rematch(*match_id)) {
+                    return Err((Rule::Transitions, format!("nobody ordered {match_id} anew")));
+                }
+            }
             Fact::AgentChanged { agent, transition } => {
                 if transition.to == StateKind::Shutdown {
                     self.gone.insert(*agent);
@@ -273,6 +259,17 @@ impl Ledger {
         if let Some(node) = Node::at(endpoint) {
             self.nodes.insert(agent, node);
         }
+        self.gone.remove(&agent);
+    }
+
+    fn open(&mut self, round: RoundId, matches: &[Scheduled]) -> Checked {
+        for (index, Scheduled { pairing, referee, .. }) in matches.iter().enumerate() {
+            self.meet(*pairing)?;
+            let match_id = MatchId::from_index(round, index);
+            self.matches.insert(match_id, Standing::new(*pairing, *referee));
+            self.assigned.insert((match_id, 1), *referee);
+        }
+        Ok(())
     }
 
     fn meet(&mut self, pairing: Pairing) -> Checked {

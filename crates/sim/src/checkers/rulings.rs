@@ -1,7 +1,7 @@
 //! What becomes of matches without a report: each ruling needs its cause.
 
-use league_core::id::{AgentId, MatchId};
-use league_core::manager::{Event, Fact, Order};
+use league_core::id::{AgentId, MatchId, RefereeId};
+use league_core::manager::Order;
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 use league_core::verdict::Verdict;
@@ -11,35 +11,25 @@ use super::{Checked, Objection};
 use crate::outcome::Rule;
 
 impl Ledger {
-    /// A match was decided, or waits, without a report.
-    pub(super) fn rule(&mut self, event: &Event, ordered: Option<Order>) -> Checked {
-        match &event.fact {
-            Fact::Walkover { match_id, verdict, .. } => self.walk_over(*match_id, *verdict),
-            Fact::MatchCancelled { match_id, replaced, .. } => {
-                let by_order = ordered == Some(Order::Cancel(*match_id));
-                self.cancel(event.at, *match_id, *replaced, by_order)
-            }
-            Fact::MatchStuck { match_id, .. } => {
-                let until = self.deadline.max(event.at) + self.policy.recovery_window();
-                let standing = self.unfinished(*match_id)?;
-                match standing.stuck_until.replace(until) {
-                    None => Ok(()),
-                    Some(_) => wrong(format!("{match_id} is stuck twice")),
-                }
-            }
-            Fact::RematchOrdered { match_id, attempt, referee, replaced, .. } => {
-                self.take_back(*match_id, *replaced)?;
-                let standing = self.unfinished(*match_id)?;
-                let expected = standing.attempt + 1;
-                (standing.attempt, standing.referee) = (*attempt, *referee);
-                standing.stuck_until = None;
-                self.assigned.insert((*match_id, *attempt), *referee);
-                if *attempt == expected && ordered == Some(Order::Rematch(*match_id)) {
-                    return Ok(());
-                }
-                wrong(format!("attempt {attempt} at {match_id} is a rematch nobody ordered"))
-            }
-            _ => Ok(()),
+    /// A match is given to a referee under the next attempt.
+    pub(super) fn assign(&mut self, id: MatchId, attempt: u32, referee: RefereeId) -> Checked {
+        let standing = self.unfinished(id)?;
+        let expected = standing.attempt + 1;
+        (standing.attempt, standing.referee) = (attempt, referee);
+        standing.stuck_until = None;
+        self.assigned.insert((id, attempt), referee);
+        if attempt == expected {
+            return Ok(());
+        }
+        wrong(format!("attempt {attempt} at {id}, not {expected}"))
+    }
+
+    /// A match waits for the administrator.
+    pub(super) fn stick(&mut self, at: Timestamp, match_id: MatchId) -> Checked {
+        let until = self.deadline.max(at) + self.policy.recovery_window();
+        match self.unfinished(match_id)?.stuck_until.replace(until) {
+            None => Ok(()),
+            Some(_) => wrong(format!("{match_id} is stuck twice")),
         }
     }
 
@@ -54,7 +44,7 @@ impl Ledger {
     }
 
     /// Only who is shut down loses without a game.
-    fn walk_over(&mut self, match_id: MatchId, verdict: Verdict) -> Checked {
+    pub(super) fn walk_over(&mut self, match_id: MatchId, verdict: Verdict) -> Checked {
         let pairing = self.unfinished(match_id)?.pairing;
         let gone =
             Seats::from_fn(|seat| self.gone.contains(&AgentId::Player(pairing.player(seat))));
@@ -73,7 +63,7 @@ impl Ledger {
     }
 
     /// Only an order calls a match off, or that nobody gave one in time.
-    fn cancel(
+    pub(super) fn cancel(
         &mut self,
         at: Timestamp,
         match_id: MatchId,
@@ -92,7 +82,7 @@ impl Ledger {
         wrong(format!("{match_id} was called off without a reason"))
     }
 
-    fn take_back(&mut self, match_id: MatchId, replaced: Option<Verdict>) -> Checked {
+    pub(super) fn take_back(&mut self, match_id: MatchId, replaced: Option<Verdict>) -> Checked {
         let known = self.result(match_id);
         if known != replaced {
             return wrong(format!("{match_id}: {replaced:?} was taken back, it had {known:?}"));

@@ -83,3 +83,42 @@ impl World {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guests::Guest;
+
+    /// These players in fair weather.
+    fn fair(players: &[Guest], operated: bool) -> Outcome {
+        let mut plan = Plan::crowd(6);
+        plan.players = players.to_vec();
+        plan.referees.iter_mut().for_each(|referee| referee.operated = operated);
+        World::new(plan, None, false).play()
+    }
+
+    #[test]
+    fn a_league_of_players_that_prove_another_choice_ends_all_the_same() {
+        let Outcome { violation, tally, .. } = fair(&[Guest::FalseProof; 8], true);
+        assert_eq!(violation, None);
+        assert_eq!((tally.results, tally.played, tally.lies), (28, 28, 0));
+        assert_eq!((tally.suspended, tally.recovered), (8, 8), "five false proofs suspend");
+        // Nobody can tell whether a foreign referee or its player lies.
+        let Outcome { violation, tally, .. } = fair(&[Guest::FalseProof; 6], false);
+        assert_eq!(violation, None);
+        assert_eq!((tally.results, tally.played), (15, 0));
+        assert!(tally.stuck >= 15 && tally.suspended == 0, "{tally:?}");
+    }
+
+    // req: LIFE-3, LIFE-4
+    #[test]
+    fn whoever_falls_silent_is_suspended_and_shut_down_and_nobody_else_is() {
+        let mut players = [Guest::Prompt; 6];
+        players[2] = Guest::Silent;
+        let Outcome { violation, tally, .. } = fair(&players, true);
+        assert_eq!(violation, None);
+        assert_eq!((tally.results, tally.played), (15, 10));
+        assert_eq!((tally.suspended, tally.recovered, tally.shut_down), (1, 0, 1));
+        assert_eq!((tally.technical_losses, tally.walkovers), (5, 2));
+    }
+}
