@@ -1,4 +1,4 @@
-//! Who runs the league: starts it if nothing else does, and gives orders. Asks until it is answered.
+//! Who runs the league: starts it if nothing else does, and orders. Asks until it is answered.
 
 use std::time::Duration;
 
