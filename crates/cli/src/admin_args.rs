@@ -11,13 +11,13 @@ pub(crate) enum AdminCommand {
     /// Start a league that is waiting for it
     Start(ActArgs),
     /// Hand out no more matches
-    Pause(ActArgs),
+    Pause(OrderArgs),
     /// Hand out matches again
-    Resume(ActArgs),
+    Resume(OrderArgs),
     /// Take no more players
-    Close(ActArgs),
+    Close(OrderArgs),
     /// Put a league away that is over
-    Archive(ActArgs),
+    Archive(OrderArgs),
     /// Let a referee officiate
     Approve(AgentActArgs),
     /// Shut an agent out
@@ -116,6 +116,15 @@ pub(crate) struct ActArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct OrderArgs {
+    #[command(flatten)]
+    pub(crate) act: ActArgs,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct AgentActArgs {
     #[command(flatten)]
     pub(crate) manager: ManagerArgs,
@@ -129,7 +138,7 @@ pub(crate) struct AgentActArgs {
     pub(crate) league: Option<String>,
     /// Why, for the record
     #[arg(long, value_name = "TEXT")]
-    pub(crate) reason: Option<String>,
+    pub(crate) reason: String,
 }
 
 #[derive(Debug, Args)]

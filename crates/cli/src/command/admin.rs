@@ -9,7 +9,9 @@ use league_server::manager::blueprint::{Blueprint, Start};
 use serde_json::{Value, json};
 
 use super::look;
-use crate::admin_args::{ActArgs, AgentActArgs, CreateArgs, ManagerArgs, MatchActArgs, TokenArgs};
+use crate::admin_args::{
+    ActArgs, AgentActArgs, CreateArgs, ManagerArgs, MatchActArgs, OrderArgs, TokenArgs,
+};
 use crate::client::Client;
 use crate::report::{Failure, Hint};
 
@@ -40,6 +42,12 @@ pub(super) fn create(args: &CreateArgs) -> Result<(), Failure> {
 pub(super) fn act(action: &str, args: &ActArgs) -> Result<(), Failure> {
     let league = args.league.as_deref();
     post(action, (&args.manager, &args.token), league, &json!({}))
+}
+
+/// Does something to a league that needs a reason.
+pub(super) fn order(action: &str, args: &OrderArgs) -> Result<(), Failure> {
+    let (act, details) = (&args.act, json!({"reason": args.reason}));
+    post(action, (&act.manager, &act.token), act.league.as_deref(), &details)
 }
 
 /// Does something to an agent.

@@ -209,7 +209,13 @@ fn only_the_administrator_is_obeyed() {
     assert_eq!(send(start, Some(&token), "{}").0, 409, "nobody has joined");
     assert_eq!(send("/api/v1/admin/leagues/winter/start", Some(&token), "{}").0, 404);
     assert_eq!(send("/api/v1/admin/leagues/spring/dance", Some(&token), "{}").0, 404);
-    assert_eq!(send("/api/v1/admin/leagues/spring/pause", Some(&token), "{}").0, 501);
+    let pause = "/api/v1/admin/leagues/spring/pause";
+    assert_eq!(send(pause, Some(&token), "{}").0, 422, "without a reason");
+    assert_eq!(send(pause, None, r#"{"reason": "lunch"}"#).0, 401);
+    assert_eq!(send(pause, Some(&token), r#"{"reason": "lunch"}"#).0, 200);
+    let ban = "/api/v1/admin/leagues/spring/ban";
+    let (status, body) = send(ban, Some(&token), r#"{"agent": "P07", "reason": "cheating"}"#);
+    assert_eq!(status, 409, "there is no such player: {body}");
     let leagues = "/api/v1/admin/leagues";
     for (order, status, said) in [
         ("{", 400, "EOF"),
