@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use league_core::id::{LeagueId, MatchId, RefereeId};
-use league_core::manager::{Event, Fact, Recorded};
+use league_core::manager::{Conduct, Event, Fact, Recorded};
 use league_core::schedule::Pairing;
-use league_core::seat::Seat;
+use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -173,20 +173,7 @@ impl LeagueRecord {
                 let text = format!("played again by order; attempt {attempt} goes to {referee}");
                 self.remark(match_id, at, text);
             }
-            Fact::ConductNoted { match_id, conduct } => {
-                for seat in Seat::BOTH.into_iter().filter(|seat| !conduct[*seat].is_clean()) {
-                    let c = conduct[seat];
-                    let Some(record) = self.matches.get(&match_id) else { continue };
-                    let text = format!(
-                        "{}: {} steps lost by silence, {} calls unreachable, {} invalid moves",
-                        record.pairing.player(seat),
-                        c.timeouts,
-                        c.connection_errors,
-                        c.invalid_moves
-                    );
-                    self.remark(match_id, at, text);
-                }
-            }
+            Fact::ConductNoted { match_id, conduct } => self.conduct(match_id, at, &conduct),
             Fact::LeagueStarted
             | Fact::RoundClosed { .. }
             | Fact::AgentChanged { .. }
@@ -196,6 +183,19 @@ impl LeagueRecord {
             | Fact::PlayerReturned { .. }
             | Fact::RefereeReturned { .. } => {}
             Fact::LeagueCompleted => self.completed = true,
+        }
+    }
+
+    fn conduct(&mut self, match_id: MatchId, at: Timestamp, conduct: &Seats<Conduct>) {
+        for seat in Seat::BOTH.into_iter().filter(|seat| !conduct[*seat].is_clean()) {
+            let Some(record) = self.matches.get(&match_id) else { return };
+            let Conduct { timeouts, connection_errors, invalid_moves, .. } = conduct[seat];
+            let text = format!(
+                "{}: {timeouts} steps lost by silence, {connection_errors} calls unreachable, \
+                 {invalid_moves} invalid moves",
+                record.pairing.player(seat),
+            );
+            self.remark(match_id, at, text);
         }
     }
 
