@@ -113,7 +113,8 @@ Examples:
 pub(crate) struct PlayerArgs {
     #[command(flatten)]
     pub(crate) join: JoinArgs,
-    /// How it plays: random, even, odd, alternating, frequency or pattern; several are taken in turn
+    /// How it plays: random, even, odd, alternating, frequency or pattern; several are taken in
+    /// turn
     #[arg(long, value_delimiter = ',', value_name = "A,B,…", default_value = "random")]
     pub(crate) strategy: Vec<String>,
     /// How many players; with a given port each takes the next one

@@ -93,7 +93,7 @@ pub const MATCH_INBOX_MAX: usize = 16;
 pub const LETTERS_BYTES_MAX: usize = 512 * 1024;
 /// Letters in one batch to one agent; no more are allowed by the protocol.
 pub const LETTERS_MAX: usize = 100;
-/// Time that an agent has to answer at its old address when somebody with its token names a new one.
+/// Time for an answer from the old address of an agent whose token names a new one.
 pub const OLD_ADDRESS_WAIT: Duration = Duration::from_secs(2);
 /// Entries in the answer to one query.
 pub const QUERY_ENTRIES_MAX: usize = 128;

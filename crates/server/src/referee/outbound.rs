@@ -272,7 +272,7 @@ impl Letters {
                 choice_proof: proof.map(Into::into),
                 dialect: Some(self.order.players[seat].dialect),
                 token_shown: self.token_shown[seat].load(Ordering::Relaxed),
-                conduct: conduct[seat],
+                conduct: told(conduct[seat]),
             };
             (self.player(seat), player)
         };
@@ -358,6 +358,11 @@ struct Summary {
     reason: String,
     number: Option<u32>,
     lines: Seats<PlayerLine>,
+}
+
+/// What is worth telling: of a match in which nothing went wrong there is nothing to say.
+fn told(conduct: CallRecord) -> CallRecord {
+    if conduct.is_clean() { CallRecord::default() } else { conduct }
 }
 
 /// Why the attempt is given up, if it is.

@@ -233,7 +233,7 @@ impl ReportedPlayer {
         if self.token_shown {
             o.field("token_shown", &true);
         }
-        if !self.conduct.is_clean() {
+        if self.conduct != CallRecord::default() {
             o.object("conduct", |o| self.conduct.write(o));
         }
     }
