@@ -41,8 +41,6 @@ pub struct Manager {
     admin: Token,
     leagues: Arc<Leagues>,
     vitals: Vitals,
-    /// Asks whether somebody is still where it was.
-    probes: Exchange,
     /// Who has shown its token, since this process began.
     seen: Mutex<BTreeSet<(LeagueId, AgentId)>>,
 }
@@ -63,9 +61,8 @@ impl Manager {
 
     /// A manager of `leagues`, of which there may be more later.
     pub fn hosting(keys: Keys, admin: Token, leagues: Arc<Leagues>) -> Self {
-        let probes = Exchange::new(Caller::new(PROBING_AGENT, OLD_ADDRESS_WAIT));
         let (vitals, seen) = (Vitals::default(), Mutex::default());
-        Self { keys, admin, leagues, vitals, probes, seen }
+        Self { keys, admin, leagues, vitals, seen }
     }
 
     pub(super) const fn keys(&self) -> &Keys {
@@ -211,24 +208,26 @@ impl Manager {
             endpoint_of(&published.league, agent).filter(|old| old.as_ref() != endpoint)
         };
         let old_is_silent = match old {
-            Some(old) => !self.answers(&old).await,
+            Some(old) => !Self::answers(&old, envelope).await,
             None => true,
         };
         Ok(Some(Returning { agent, old_is_silent }))
     }
 
-    /// Whether anybody answers at an address.
-    async fn answers(&self, address: &str) -> bool {
+    /// Whether anybody answers at the old address of whoever sent `shown` with its own token.
+    async fn answers(address: &str, shown: &Envelope) -> bool {
         let envelope = Envelope {
             sender: Sender::LeagueManager(None),
             timestamp: ambient::now(),
             conversation: new_conversation("mgr"),
-            token: None,
-            league_id: None,
+            token: shown.token.clone(),
+            league_id: shown.league_id.clone(),
         };
         let letter = Letter { envelope, message: Message::Ping(Ping {}) };
-        let (_, body) = self.probes.encode(Dialect::Flat, &letter);
-        self.probes.tell(address, body, OLD_ADDRESS_WAIT).await.is_ok()
+        // On a new connection: an old one says nothing about who listens now.
+        let probe = Exchange::new(Caller::new(PROBING_AGENT, OLD_ADDRESS_WAIT));
+        let (_, body) = probe.encode(Dialect::Flat, &letter);
+        probe.tell(address, body, OLD_ADDRESS_WAIT).await.is_ok()
     }
 
     /// Whether an agent has shown its token since it registered.

@@ -20,6 +20,8 @@ mod registration;
 #[cfg(test)]
 mod restart;
 #[cfg(test)]
+mod returning;
+#[cfg(test)]
 mod rpc;
 #[cfg(test)]
 mod shape;

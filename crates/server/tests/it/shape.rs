@@ -152,7 +152,8 @@ type FieldsOf =
     (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
 
 /// What 000 and 001, 003, and 002 list for each message; `[]` stands for the first of a list.
-const FIELDS: [FieldsOf; 9] = [
+const FIELDS: [FieldsOf; 10] = [
+    ("PING", &[], &[], &[]),
     (
         "ROUND_ANNOUNCEMENT",
         &[
