@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::net::SocketAddr;
 
+use futures_util::stream::{FuturesOrdered, StreamExt};
 use league_core::id::{ConversationId, LeagueId};
 use league_wire::dialect::{decode_request, encode_error, encode_result};
 use league_wire::frame::{FrameError, Request, parse, write_batch};
@@ -57,10 +58,11 @@ pub async fn answer<D: Desk>(desk: &D, body: &[u8], peer: SocketAddr) -> Answer 
             Answer::json_with_status(status, body)
         }
         Incoming::Batch(requests) => {
-            let mut answers = Vec::with_capacity(requests.len());
-            for request in requests {
-                answers.push(answer_one(desk, request, peer).await.1);
-            }
+            // Each is begun in its turn, and none waits for another's answer: what a batch brings
+            // to one journal goes into it together.
+            let answers = requests.into_iter().map(|request| answer_one(desk, request, peer));
+            let answers: FuturesOrdered<_> = answers.collect();
+            let answers: Vec<_> = answers.map(|(_, body)| body).collect().await;
             Answer::json(write_batch(&answers))
         }
     }

@@ -9,7 +9,9 @@ use league_core::dice::Dice;
 use league_core::id::ConversationId;
 use league_core::proof::hex;
 use league_wire::dialect::{decode_error, decode_result, encode_request};
-use league_wire::frame::{FrameError, Outcome, RpcError, parse_response};
+use league_wire::frame::{
+    FrameError, Outcome, RpcError, parse_response, split_responses, write_batch,
+};
 use league_wire::message::ErrorReport;
 use league_wire::{DecodeError, Dialect, Id, Letter, MessageType, Reply, Response};
 
@@ -60,6 +62,17 @@ pub enum AskError {
     Decode(#[from] DecodeError),
 }
 
+/// Why letters that were sent together brought nothing back.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BatchError {
+    /// The call itself failed.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The other side answered, but not as one answers a batch.
+    #[error("what came back is not an answer to a batch")]
+    NotABatch,
+}
+
 impl Exchange {
     /// An exchange that calls with `caller`.
     pub fn new(caller: Caller) -> Self {
@@ -105,6 +118,32 @@ impl Exchange {
         timeout: Duration,
     ) -> Result<Answered, CallError> {
         self.caller.call(address, question.body.clone(), timeout).await
+    }
+
+    /// Sends questions together and hands back what came for each of them; nothing for those that
+    /// were not answered. Whoever does not know batches is not asked in another way.
+    ///
+    /// # Errors
+    /// If the call itself fails, or what comes back is no batch.
+    pub async fn send_together(
+        &self,
+        address: &str,
+        questions: &[&Question],
+        timeout: Duration,
+    ) -> Result<Vec<Option<Answered>>, BatchError> {
+        let bodies: Vec<&[u8]> = questions.iter().map(|question| &*question.body).collect();
+        let answered = self.caller.call(address, write_batch(&bodies), timeout).await?;
+        let Some(parts) = split_responses(&answered.body) else {
+            let busy = answered.is_busy().then_some(BatchError::Call(CallError::Busy));
+            return Err(busy.unwrap_or(BatchError::NotABatch));
+        };
+        let answer_to = |question: &&Question| {
+            let id = Some(Id::from(question.id));
+            let (_, part) = parts.iter().find(|(answered, _)| *answered == id)?;
+            let body = answered.body.slice_ref(part);
+            Some(Answered { body, ..answered.clone() })
+        };
+        Ok(questions.iter().map(answer_to).collect())
     }
 
     /// Sends letters and hands back what was answered, whatever it is; nothing if it was too much.

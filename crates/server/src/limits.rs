@@ -86,6 +86,8 @@ pub const TRANSCRIPT_ENTRIES_MAX: usize = 256;
 pub const TRANSCRIPT_BODIES_MAX: usize = 512 * 1024;
 /// Longest text that a transcript adds to what was said.
 pub const TRANSCRIPT_TEXT_MAX: usize = 512;
+/// Reports that a referee sends together; the answers to so many fit into one.
+pub const REPORTS_TOGETHER_MAX: usize = 32;
 /// Letters that may wait for one match.
 pub const MATCH_INBOX_MAX: usize = 16;
 

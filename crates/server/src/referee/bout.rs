@@ -292,12 +292,10 @@ impl Bout {
         let (referee, letters) = (self.referee.clone(), self.letters.clone());
         self.errands.push(Box::pin(async move {
             let plan = RetryPlan::report(&policy);
-            let expected = [MessageType::MatchResultAck];
             let mut failures = 0;
             loop {
                 let timeout = policy.report_timeout();
-                let asked =
-                    letters.ask_manager(&referee, message.clone(), &expected, timeout).await;
+                let asked = letters.report_to_manager(&referee, message.clone(), timeout).await;
                 match asked {
                     Ok(_) => return Some(Heard::Command(Command::Acknowledge)),
                     Err(error) if heard::is_final(&error) => return None,

@@ -6,6 +6,7 @@ mod conduct;
 mod excuse;
 mod heard;
 mod inbound;
+mod mail;
 mod outbound;
 mod recorder;
 mod trouble;
@@ -26,6 +27,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 
 use crate::limits::{FINISHED_MATCHES_MAX, REFEREE_LEAVE_TIMEOUT};
+use mail::Mail;
 use outbound::Letters;
 
 /// A referee that is listening.
@@ -33,6 +35,7 @@ pub struct Referee {
     manager: Arc<str>,
     exchange: Exchange,
     enrolment: Enrolment<RefereeId>,
+    mail: Mail,
     running: Mutex<BTreeMap<MatchId, Running>>,
     /// The latest attempt at each match whose result is in the manager's books.
     finished: Mutex<BTreeMap<MatchId, u32>>,
@@ -69,6 +72,7 @@ impl Referee {
             manager: manager.into(),
             exchange,
             enrolment: Enrolment::default(),
+            mail: Mail::default(),
             running: Mutex::default(),
             finished: Mutex::default(),
             tasks: Mutex::default(),

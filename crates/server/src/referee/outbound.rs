@@ -1,8 +1,8 @@
 //! What a referee says: to the players of a match, and to the manager about it.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use league_agent::ambient;
@@ -145,10 +145,27 @@ impl Letters {
         expected: &[MessageType],
         timeout: Duration,
     ) -> Result<Reply, AskError> {
-        let token = AuthToken::new(self.me.token.expose());
-        let letter = Letter { envelope: self.envelope(Some(token)), message };
+        let letter = self.to_manager(message);
         let who = (MANAGER.into(), &*referee.manager, Dialect::Flat);
         self.ask(referee, who, &letter, expected, timeout).await
+    }
+
+    /// Reports to the manager, with whatever else its matches have to report just now. That is
+    /// after the transcript's end, so it is not recorded.
+    pub(super) async fn report_to_manager(
+        &self,
+        referee: &Arc<Referee>,
+        report: Message,
+        timeout: Duration,
+    ) -> Result<Reply, AskError> {
+        let question = referee.exchange.question(Dialect::Flat, &self.to_manager(report));
+        let answered = referee.send_with_others(question.clone(), timeout).await?;
+        question.read(&[MessageType::MatchResultAck], &answered)
+    }
+
+    fn to_manager(&self, message: Message) -> Letter {
+        let token = AuthToken::new(self.me.token.expose());
+        Letter { envelope: self.envelope(Some(token)), message }
     }
 
     /// What was said so far, for the report.

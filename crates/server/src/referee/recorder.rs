@@ -1,6 +1,5 @@
 //! Keeps what is said in one attempt at a match, for the transcript that goes with the report.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -16,6 +15,8 @@ use crate::limits::{TRANSCRIPT_BODIES_MAX, TRANSCRIPT_ENTRIES_MAX, TRANSCRIPT_TE
 use crate::record::redact::redact;
 use crate::record::transcript::{self, Entry, Kind, Party, Transcript};
 
+/// How much of a long text is looked for before all of it is compared.
+const BEGINNING_BYTES: usize = 32;
 /// Levels of JSON that a transcript puts around a body.
 const LEVELS_AROUND: usize = 3;
 
@@ -224,9 +225,9 @@ impl Note {
 fn shown(body: &Bytes, filter: &Filter<'_>) -> (Option<Box<RawValue>>, Option<String>) {
     let mut text = String::from_utf8_lossy(body);
     for (what, json) in &filter.familiar {
-        if text.contains(json) {
+        if let Some(at) = place_of(&text, json) {
             let left_out = format!("\"[left out: {what}, {} bytes]\"", json.len());
-            text = Cow::Owned(text.replace(json, &left_out));
+            text.to_mut().replace_range(at..at + json.len(), &left_out);
         }
     }
     let text = redact(&text, &filter.hidden).into_owned();
@@ -247,6 +248,14 @@ fn shown(body: &Bytes, filter: &Filter<'_>) -> (Option<Box<RawValue>>, Option<St
         Ok(json) => (Some(json), None),
         Err(_) => (None, Some(text)),
     }
+}
+
+/// Where a long text stands in another. Preparing a search for all of it would take longer than
+/// looking for its beginning, which hardly ever stands anywhere else.
+fn place_of(text: &str, long: &str) -> Option<usize> {
+    let beginning = &long[..long.floor_char_boundary(BEGINNING_BYTES)];
+    let mut places = text.match_indices(beginning).map(|(at, _)| at);
+    places.find(|at| text[*at..].starts_with(long))
 }
 
 /// The transcript as JSON, with as many of its oldest bodies left out as it takes to fit.

@@ -156,6 +156,14 @@ pub fn parse_responses(bytes: &[u8]) -> Result<Vec<Result<Response<'_>, FrameErr
     Ok(batch(text)?.iter().map(|raw| response(raw.get())).collect())
 }
 
+/// The responses to a batch, each as it stands there with the identifier that it answers; nothing
+/// if the bytes are something else than a batch.
+pub fn split_responses(bytes: &[u8]) -> Option<Vec<(Option<Id>, &[u8])>> {
+    let text = text(bytes).ok().filter(|text| text.starts_with('['))?;
+    let answered = |raw: Json<'_>| response(raw.get()).ok().and_then(|response| response.id);
+    Some(batch(text).ok()?.into_iter().map(|raw| (answered(raw), raw.get().as_bytes())).collect())
+}
+
 /// Reads a single response.
 ///
 /// # Errors
