@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use futures_util::stream::{FuturesOrdered, StreamExt};
 use league_core::id::{ConversationId, LeagueId};
-use league_wire::dialect::{decode_request, encode_error, encode_result};
+use league_wire::dialect::{decode_request_if, encode_error, encode_result};
 use league_wire::frame::{FrameError, Request, parse, write_batch};
 use league_wire::message::{ErrorCode, ErrorReport};
 use league_wire::{
@@ -25,6 +25,11 @@ pub trait Desk: Send + Sync + 'static {
         dialect: Dialect,
         peer: SocketAddr,
     ) -> impl Future<Output = Result<Signed, Box<ErrorReport>>> + Send;
+
+    /// Whether it wants to know what messages of this type say. Of others it is given the envelope.
+    fn reads(&self, _kind: MessageType) -> bool {
+        true
+    }
 
     /// Who signs the answers.
     fn sender(&self) -> Sender;
@@ -77,7 +82,7 @@ async fn answer_one<D: Desk>(
         Ok(request) => request,
         Err(error) => return (error.code.row().http, error.answer()),
     };
-    let decoded = match decode_request(&request) {
+    let decoded = match decode_request_if(&request, |kind| desk.reads(kind)) {
         Ok(decoded) => decoded,
         Err(error) => return refuse_unreadable(desk, &request, &error),
     };
@@ -126,6 +131,20 @@ fn envelope<D: Desk>(desk: &D, conversation: ConversationId) -> Envelope {
 
 fn http_status(code: &ErrorCode) -> u16 {
     code.known().unwrap_or(Code::Internal).row().http
+}
+
+/// Whether messages of this type tell everybody how the league goes. Our agents act on orders and
+/// on what a match asks them; of the news they note that it came.
+pub const fn is_news(kind: MessageType) -> bool {
+    matches!(
+        kind,
+        MessageType::RoundAnnouncement
+            | MessageType::RoundCompleted
+            | MessageType::LeagueStandingsUpdate
+            | MessageType::LeagueCompleted
+            | MessageType::SuspensionNotice
+            | MessageType::LeagueError
+    )
 }
 
 /// What a sender shows to prove who it is.

@@ -25,7 +25,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::ambient;
-use crate::desk::{self, Desk, Signed, refusal, shown_token};
+use crate::desk::{self, Desk, Signed, is_news, refusal, shown_token};
 use crate::endpoint::{Answer, Service, serve};
 use crate::exchange::{Exchange, random_hex};
 use crate::guard::lock;
@@ -244,21 +244,20 @@ impl Desk for Player {
             Message::GameError(_) => {
                 Ok(Message::Ack(Ack { of: Some(MessageType::GameError) }).into())
             }
-            Message::RoundAnnouncement(_)
-            | Message::RoundCompleted(_)
-            | Message::LeagueStandingsUpdate(_)
-            | Message::LeagueCompleted(_)
-            | Message::SuspensionNotice(_)
-            | Message::LeagueError(_) => {
+            Message::Unread(kind) => {
                 me.check_manager(&letter.envelope)?;
-                if matches!(letter.message, Message::LeagueCompleted(_)) {
+                if *kind == MessageType::LeagueCompleted {
                     self.enrolment.conclude();
                 }
-                Ok(Message::Ack(Ack { of: Some(letter.message.kind()) }).into())
+                Ok(Message::Ack(Ack { of: Some(*kind) }).into())
             }
             Message::Ping(_) => Ok(Message::Pong(Pong { state: None }).into()),
             _ => Err(refusal(Code::MethodNotFound, "a player does not take this message")),
         }
+    }
+
+    fn reads(&self, kind: MessageType) -> bool {
+        !is_news(kind)
     }
 
     fn sender(&self) -> Sender {

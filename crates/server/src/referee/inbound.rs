@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use league_agent::desk::{self, Desk, Signed, refusal, shown_token};
+use league_agent::desk::{self, Desk, Signed, is_news, refusal, shown_token};
 use league_agent::endpoint::{Answer, Service};
 use league_agent::guard::lock;
 use league_core::draw::Seed;
@@ -13,7 +13,7 @@ use league_core::id::MatchId;
 use league_core::referee::Command;
 use league_core::seat::Seat;
 use league_wire::message::{Ack, ErrorReport, Pong, StartMatch, StartMatchAck};
-use league_wire::{Code, Decision, Dialect, Envelope, Letter, Message, Sender};
+use league_wire::{Code, Decision, Dialect, Envelope, Letter, Message, MessageType, Sender};
 use tokio::sync::mpsc;
 
 use super::bout::{self, Bout};
@@ -127,20 +127,20 @@ impl Desk for RefereeDesk {
             Message::StartMatch(order) => self.start(&letter.envelope, order).await,
             Message::GameJoinAck(ref ack) => self.late(&letter, ack.match_id),
             Message::ChooseParityResponse(ref response) => self.late(&letter, response.match_id),
-            Message::RoundAnnouncement(_)
-            | Message::RoundCompleted(_)
-            | Message::LeagueStandingsUpdate(_)
-            | Message::LeagueCompleted(_)
-            | Message::SuspensionNotice(_) => {
+            Message::Unread(kind) => {
                 self.referee.enrolment.wait().await?.check_manager(&letter.envelope)?;
-                if matches!(letter.message, Message::LeagueCompleted(_)) {
+                if kind == MessageType::LeagueCompleted {
                     self.referee.enrolment.conclude();
                 }
-                Ok(Message::Ack(Ack { of: Some(letter.message.kind()) }).into())
+                Ok(Message::Ack(Ack { of: Some(kind) }).into())
             }
             Message::Ping(_) => Ok(Message::Pong(Pong { state: None }).into()),
             _ => Err(refusal(Code::MethodNotFound, "a referee does not take this message")),
         }
+    }
+
+    fn reads(&self, kind: MessageType) -> bool {
+        !is_news(kind)
     }
 
     fn sender(&self) -> Sender {

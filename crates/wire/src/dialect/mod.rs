@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-pub use read::{decode_error, decode_request, decode_result};
+pub use read::{decode_error, decode_request, decode_request_if, decode_result};
 pub use write::{encode_error, encode_request, encode_result};
 
 use crate::envelope::{Envelope, ReplyEnvelope};

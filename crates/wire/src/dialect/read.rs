@@ -16,6 +16,18 @@ use crate::message::{Body, ErrorReport, HANDLE, Message, MessageType, Meta};
 /// # Errors
 /// What is wrong with it, where, and what to change.
 pub fn decode_request(request: &Request<'_>) -> Result<Decoded, DecodeError> {
+    decode_request_if(request, |_| true)
+}
+
+/// As [`decode_request`], but of messages whose type is not `wanted` only the envelope is read: a
+/// long table costs much, and not everybody who is sent one looks at it.
+///
+/// # Errors
+/// What is wrong with what was read, where, and what to change.
+pub fn decode_request_if(
+    request: &Request<'_>,
+    wanted: impl Fn(MessageType) -> bool,
+) -> Result<Decoded, DecodeError> {
     let params = object(request)?;
     let enveloped = params.has("envelope");
     if request.id.is_none() {
@@ -23,7 +35,7 @@ pub fn decode_request(request: &Request<'_>) -> Result<Decoded, DecodeError> {
     }
     if request.method == HANDLE {
         let fields = apart("params", &params, false)?;
-        let letter = read(&fields, None)?;
+        let letter = read(&fields, None, wanted)?;
         require_context(&fields, letter.message.kind())?;
         return Ok(Decoded { dialect: Dialect::Enveloped, letter });
     }
@@ -34,7 +46,7 @@ pub fn decode_request(request: &Request<'_>) -> Result<Decoded, DecodeError> {
         return Err(DecodeError::wrong(Code::MethodNotFound, "method", expected, got));
     };
     let dialect = if is_type { Dialect::Typed } else { flat_dialect(&params, kind)? };
-    Ok(Decoded { dialect, letter: read(&params, Some(kind))? })
+    Ok(Decoded { dialect, letter: read(&params, Some(kind), wanted)? })
 }
 
 /// Reads the answer to a request that was sent in `dialect`; its type must be one of `expected`.
@@ -118,7 +130,11 @@ fn apart<'a>(
     Ok(part("payload", payload_at)?.with_envelope(envelope, loose))
 }
 
-fn read(fields: &Fields<'_>, called: Option<MessageType>) -> Result<Letter, DecodeError> {
+fn read(
+    fields: &Fields<'_>,
+    called: Option<MessageType>,
+    wanted: impl Fn(MessageType) -> bool,
+) -> Result<Letter, DecodeError> {
     let kind = read_type(fields, called.as_slice())?;
     if let Some(called) = called.filter(|called| *called != kind) {
         let name = called.name(Dialect::Flat);
@@ -126,7 +142,8 @@ fn read(fields: &Fields<'_>, called: Option<MessageType>) -> Result<Letter, Deco
         return Err(fields.wrong(Code::E003, "message_type", expected));
     }
     let envelope = Envelope::read(fields, kind)?;
-    Ok(Letter { envelope, message: Message::read(kind, fields)? })
+    let message = if wanted(kind) { Message::read(kind, fields)? } else { Message::Unread(kind) };
+    Ok(Letter { envelope, message })
 }
 
 /// Which vocabulary a message without an envelope of its own uses: document 002's where it shows.

@@ -55,6 +55,8 @@ macro_rules! messages {
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum Message {
             $($(#[$doc])* $variant($body),)*
+            /// A message of this type, of which its reader wanted to see only the envelope.
+            Unread(MessageType),
         }
 
         /// The type of a message.
@@ -68,6 +70,7 @@ macro_rules! messages {
             pub const fn kind(&self) -> MessageType {
                 match self {
                     $(Self::$variant(_) => MessageType::$variant,)*
+                    Self::Unread(kind) => *kind,
                 }
             }
 
@@ -80,6 +83,7 @@ macro_rules! messages {
             pub(crate) fn write(&self, o: &mut Object<'_>) {
                 match self {
                     $(Self::$variant(body) => body.write(o),)*
+                    Self::Unread(_) => unreachable!("what was not read is not written"),
                 }
             }
         }
