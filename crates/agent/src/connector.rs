@@ -83,6 +83,9 @@ impl Connector {
             match outcome {
                 Ok(stream) => {
                     stream.set_nodelay(true).map_err(ConnectError::Theirs)?;
+                    let local = stream.local_addr().map_err(ConnectError::Theirs)?;
+                    let checked = self.targets.check_line(local, address);
+                    checked.map_err(ConnectError::Forbidden)?;
                     self.had_v6.fetch_or(address.is_ipv6(), Ordering::Relaxed);
                     return Ok(TokioIo::new(stream));
                 }

@@ -2,10 +2,11 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use futures_util::stream::{FuturesOrdered, StreamExt};
 use league_core::id::{ConversationId, LeagueId};
-use league_wire::dialect::{decode_request_if, encode_error, encode_result};
+use league_wire::dialect::{Decoded, decode_request_if, encode_error, encode_result};
 use league_wire::frame::{FrameError, Request, parse, write_batch};
 use league_wire::message::{ErrorCode, ErrorReport};
 use league_wire::{
@@ -29,6 +30,15 @@ pub trait Desk: Send + Sync + 'static {
     /// Whether it wants to know what messages of this type say. Of others it is given the envelope.
     fn reads(&self, _kind: MessageType) -> bool {
         true
+    }
+
+    /// Whether a call from `peer` is answered now. It holds a letter for each of its parts, none
+    /// where a part cannot be read.
+    ///
+    /// # Errors
+    /// If its sender asks too often: when to come back.
+    fn admit(&self, _peer: SocketAddr, _letters: &[Option<&Letter>]) -> Result<(), Duration> {
+        Ok(())
     }
 
     /// Who signs the answers.
@@ -57,34 +67,60 @@ impl From<Message> for Signed {
 
 /// Answers the body of a call with the desk's letters.
 pub async fn answer<D: Desk>(desk: &D, body: &[u8], peer: SocketAddr) -> Answer {
-    match parse(body) {
-        Incoming::Single(request) => {
-            let (status, body) = answer_one(desk, request, peer).await;
-            Answer::json_with_status(status, body)
-        }
-        Incoming::Batch(requests) => {
-            // Each is begun in its turn, and none waits for another's answer: what a batch brings
-            // to one journal goes into it together.
-            let answers = requests.into_iter().map(|request| answer_one(desk, request, peer));
-            let answers: FuturesOrdered<_> = answers.collect();
-            let answers: Vec<_> = answers.map(|(_, body)| body).collect().await;
-            Answer::json(write_batch(&answers))
+    let (parts, is_batch) = match parse(body) {
+        Incoming::Single(request) => (vec![Part::read(desk, request)], false),
+        Incoming::Batch(requests) => (requests.into_iter().map(|request| Part::read(desk, request)).collect(), true),
+    };
+    let letters: Vec<Option<&Letter>> = parts.iter().map(Part::letter).collect();
+    if let Err(wait) = desk.admit(peer, &letters) {
+        return Answer::too_many(wait);
+    }
+    // Each is begun in its turn, and none waits for another's answer: what a batch brings to one
+    // journal goes into it together.
+    let answers = parts.into_iter().map(|part| answer_one(desk, part, peer));
+    let answers: FuturesOrdered<_> = answers.collect();
+    let mut answers: Vec<_> = answers.collect().await;
+    match answers.pop() {
+        Some((status, body)) if !is_batch => Answer::json_with_status(status, body),
+        last => {
+            let bodies: Vec<_> = answers.into_iter().chain(last).map(|(_, body)| body).collect();
+            Answer::json(write_batch(&bodies))
         }
     }
 }
 
-async fn answer_one<D: Desk>(
-    desk: &D,
-    request: Result<Request<'_>, FrameError>,
-    peer: SocketAddr,
-) -> (u16, Vec<u8>) {
-    let request = match request {
-        Ok(request) => request,
-        Err(error) => return (error.code.row().http, error.answer()),
-    };
-    let decoded = match decode_request_if(&request, |kind| desk.reads(kind)) {
-        Ok(decoded) => decoded,
-        Err(error) => return refuse_unreadable(desk, &request, &error),
+/// One request of a call, as far as it can be read.
+enum Part<'a> {
+    NoRequest(FrameError),
+    Unreadable(Request<'a>, DecodeError),
+    Letter(Request<'a>, Box<Decoded>),
+}
+
+impl<'a> Part<'a> {
+    fn read(desk: &impl Desk, request: Result<Request<'a>, FrameError>) -> Self {
+        let request = match request {
+            Ok(request) => request,
+            Err(error) => return Self::NoRequest(error),
+        };
+        match decode_request_if(&request, |kind| desk.reads(kind)) {
+            Ok(decoded) => Self::Letter(request, Box::new(decoded)),
+            Err(error) => Self::Unreadable(request, error),
+        }
+    }
+
+    fn letter(&self) -> Option<&Letter> {
+        match self {
+            Self::Letter(_, decoded) => Some(&decoded.letter),
+            Self::NoRequest(_) | Self::Unreadable(..) => None,
+        }
+    }
+}
+
+async fn answer_one<D: Desk>(desk: &D, part: Part<'_>, peer: SocketAddr) -> (u16, Vec<u8>) {
+    let (request, decoded) = match part {
+        Part::NoRequest(error) => return (error.code.row().http, error.answer()),
+        Part::Unreadable(request, error) => return refuse_unreadable(desk, &request, &error),
+        Part::Letter(request, decoded) => (request, *decoded),
     };
     let conversation = decoded.letter.envelope.conversation.clone();
     let league_id = decoded.letter.envelope.league_id.clone();

@@ -79,6 +79,14 @@ impl Exchange {
         Self { caller, ids: Arc::new(AtomicU64::new(1)) }
     }
 
+    /// Whether `address` may be called, as far as that can be said without looking up its name.
+    ///
+    /// # Errors
+    /// If not, with the reason.
+    pub fn check(&self, address: &str) -> Result<(), CallError> {
+        self.caller.check(address)
+    }
+
     /// How many calls were made.
     pub fn calls(&self) -> u64 {
         self.caller.calls()

@@ -4,7 +4,7 @@
 //! [`address`] is where somebody can be called, [`targets`] who may be, [`rate`] how often.
 //! [`desk`] answers protocol messages behind an endpoint, [`exchange`] sends them and reads the
 //! answers. [`register`] is the handshake with the manager, [`player`] a whole player around a
-//! [`strategy`]. [`ambient`] is the only clock and the only entropy in the workspace, [`guard`]
+//! [`strategy`]; [`keep`] is where its token lies between two runs. [`ambient`] is the only clock and the only entropy in the workspace, [`guard`]
 //! keeps locks usable and panics heard, [`vitals`] says over plain HTTP whether an agent lives.
 #![warn(missing_docs)]
 
@@ -16,6 +16,7 @@ pub mod desk;
 pub mod endpoint;
 pub mod exchange;
 pub mod guard;
+pub mod keep;
 pub mod limits;
 pub mod player;
 pub mod rate;

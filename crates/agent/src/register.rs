@@ -1,5 +1,8 @@
 //! The handshake with the manager, for referees and players alike.
 
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use league_core::id::LeagueId;
@@ -7,7 +10,9 @@ use league_core::proof::Token;
 use league_wire::message::{
     ErrorReport, Meta, PlayerRegistration, RefereeRegistration, RegisterResponse,
 };
-use league_wire::{Code, Dialect, Envelope, Letter, Message, MessageType, Reply, Sender};
+use league_wire::{
+    AuthToken, Code, Dialect, Envelope, Letter, Message, MessageType, Reply, Sender,
+};
 use tokio::sync::{mpsc, watch};
 
 use crate::ambient;
@@ -15,6 +20,7 @@ use crate::caller::CallError;
 use crate::desk::{refusal, shown_token};
 use crate::endpoint::Answer;
 use crate::exchange::{AskError, Exchange, new_conversation};
+use crate::keep::{Keep, KeepError};
 use crate::limits::{MEMBERSHIP_WAIT, REGISTER_PAUSE_MAX, REGISTER_PAUSE_MIN};
 use crate::vitals::Vitals;
 
@@ -117,6 +123,20 @@ pub enum RegisterError {
     /// The manager said yes without saying what the agent needs to know.
     #[error("the manager accepted without {0}")]
     Incomplete(&'static str),
+    /// Who it is cannot be kept.
+    #[error(transparent)]
+    Keep(#[from] KeepError),
+    /// The manager does not take it back as the one it was.
+    #[error(
+        "the manager does not take back who is kept in {file}: {code}: {text}",
+        file = file.display(), code = report.code, text = report.description
+    )]
+    NotTakenBack {
+        /// Where that is kept.
+        file: PathBuf,
+        /// Why not.
+        report: Box<ErrorReport>,
+    },
 }
 
 /// Where and how to register.
@@ -135,6 +155,8 @@ pub struct Application {
     /// Where to say that the manager cannot be asked just now, for an agent that goes on trying.
     /// One without it fails at once.
     pub troubles: Option<mpsc::Sender<RegisterError>>,
+    /// Where the agent keeps who it is, to come back as the same one.
+    pub keep: Option<Keep>,
 }
 
 /// Registers a player.
@@ -145,13 +167,18 @@ pub async fn player(
     exchange: &Exchange,
     application: &Application,
 ) -> Result<Membership<league_core::id::PlayerId>, RegisterError> {
-    let message =
-        Message::LeagueRegisterRequest(PlayerRegistration { meta: application.meta.clone() });
-    let reply = send(exchange, application, Sender::Player("new".into()), message).await?;
-    let Message::LeagueRegisterResponse(response) = reply.message else {
-        return Err(RegisterError::Incomplete("a registration response for players"));
+    let meta = application.meta.clone();
+    let role = Role {
+        sender: |id| Sender::Player(id.into()),
+        message: Message::LeagueRegisterRequest(PlayerRegistration { meta }),
+        read: |message| {
+            let Message::LeagueRegisterResponse(response) = message else {
+                return Err(RegisterError::Incomplete("a registration response for players"));
+            };
+            Ok(response)
+        },
     };
-    settle(response, reply.envelope.league_id)
+    join(exchange, application, role).await
 }
 
 /// Registers a referee.
@@ -162,29 +189,83 @@ pub async fn referee(
     exchange: &Exchange,
     application: &Application,
 ) -> Result<Membership<league_core::id::RefereeId>, RegisterError> {
-    let message =
-        Message::RefereeRegisterRequest(RefereeRegistration { meta: application.meta.clone() });
-    let reply = send(exchange, application, Sender::Referee("new".into()), message).await?;
-    let Message::RefereeRegisterResponse(response) = reply.message else {
-        return Err(RegisterError::Incomplete("a registration response for referees"));
+    let meta = application.meta.clone();
+    let role = Role {
+        sender: |id| Sender::Referee(id.into()),
+        message: Message::RefereeRegisterRequest(RefereeRegistration { meta }),
+        read: |message| {
+            let Message::RefereeRegisterResponse(response) = message else {
+                return Err(RegisterError::Incomplete("a registration response for referees"));
+            };
+            Ok(response)
+        },
     };
-    settle(response, reply.envelope.league_id)
+    join(exchange, application, role).await
+}
+
+/// How an agent of some kind registers.
+struct Role<Id> {
+    sender: fn(String) -> Sender,
+    message: Message,
+    read: fn(Message) -> Result<RegisterResponse<Id>, RegisterError>,
+}
+
+/// Registers, as the one that was kept if there is one.
+async fn join<Id: FromStr + Display>(
+    exchange: &Exchange,
+    application: &Application,
+    role: Role<Id>,
+) -> Result<Membership<Id>, RegisterError> {
+    let Some(keep) = &application.keep else {
+        return ask(exchange, application, &role, None).await;
+    };
+    let wanted = |league: &LeagueId| application.league.as_ref().is_none_or(|id| id == league);
+    let kept: Option<Membership<Id>> =
+        keep.read()?.filter(|kept: &Membership<Id>| wanted(&kept.league));
+    let joined = match ask(exchange, application, &role, kept.as_ref()).await {
+        // The league it was in is over or gone; it joins another one as a newcomer.
+        Err(RegisterError::Rejected(report)) if kept.is_some() && is_past(&report) => {
+            ask(exchange, application, &role, None).await?
+        }
+        Err(RegisterError::Rejected(report)) if kept.is_some() => {
+            return Err(RegisterError::NotTakenBack { file: keep.file().into(), report });
+        }
+        outcome => outcome?,
+    };
+    keep.write(&joined)?;
+    Ok(joined)
+}
+
+async fn ask<Id: Display>(
+    exchange: &Exchange,
+    application: &Application,
+    role: &Role<Id>,
+    known: Option<&Membership<Id>>,
+) -> Result<Membership<Id>, RegisterError> {
+    let league = known.map(|known| &known.league).or(application.league.as_ref());
+    let envelope = Envelope {
+        sender: (role.sender)(known.map_or_else(|| "new".into(), |known| known.id.to_string())),
+        timestamp: ambient::now(),
+        conversation: new_conversation("reg"),
+        token: known.map(|known| AuthToken::new(known.token.expose())),
+        league_id: league.cloned(),
+    };
+    let letter = Letter { envelope, message: role.message.clone() };
+    let reply = send(exchange, application, letter).await?;
+    settle((role.read)(reply.message)?, reply.envelope.league_id)
+}
+
+/// Whether the league that an agent wants to come back to is over, or not there any more.
+fn is_past(report: &ErrorReport) -> bool {
+    let code = report.code.known();
+    code.is_some_and(|code| matches!(code, Code::E014 | Code::E019 | Code::E005))
 }
 
 async fn send(
     exchange: &Exchange,
     application: &Application,
-    sender: Sender,
-    message: Message,
+    mut letter: Letter,
 ) -> Result<Reply, RegisterError> {
-    let envelope = Envelope {
-        sender,
-        timestamp: ambient::now(),
-        conversation: new_conversation("reg"),
-        token: None,
-        league_id: application.league.clone(),
-    };
-    let mut letter = Letter { envelope, message };
     let expected = [MessageType::LeagueRegisterResponse, MessageType::RefereeRegisterResponse];
     let (manager, dialect) = (&application.manager, application.dialect);
     let mut pause = REGISTER_PAUSE_MIN;

@@ -91,6 +91,20 @@ impl Targets {
         }
     }
 
+    /// Whether a connection from `local` to `peer` may be used. A machine that calls one of its own
+    /// addresses calls from that same address, which shows those that nobody has named.
+    ///
+    /// # Errors
+    /// If not, with the reason.
+    pub fn check_line(&self, local: SocketAddr, peer: SocketAddr) -> Result<(), Forbidden> {
+        let is_home = local.ip().to_canonical() == peer.ip().to_canonical();
+        let is_ours = |own: &SocketAddr| own.ip().is_unspecified() && own.port() == peer.port();
+        if is_home && self.own.iter().any(is_ours) {
+            return Err(Forbidden::Own(peer));
+        }
+        Ok(())
+    }
+
     /// Whether `address` may be called as far as can be said without looking up its name. Whoever
     /// calls it must check what the name leads to.
     ///
@@ -251,6 +265,16 @@ mod tests {
         for public in ["93.184.216.34", "172.32.0.1", "100.128.0.1", "2606:2800:220:1::1"] {
             assert_eq!(targets.check(at(public, 8101)), Ok(()), "{public}");
         }
+    }
+
+    #[test]
+    fn a_server_on_all_addresses_knows_itself_at_each_of_them() {
+        let targets = Targets::of_server(at("0.0.0.0", 8000)).and("10.0.0.0/8".parse().unwrap());
+        let own = at("10.1.2.3", 8000);
+        assert_eq!(targets.check(own), Ok(()), "nobody has named it");
+        assert_eq!(targets.check_line(at("10.1.2.3", 50_000), own), Err(Forbidden::Own(own)));
+        assert_eq!(targets.check_line(at("10.9.9.9", 50_000), own), Ok(()), "another machine");
+        assert_eq!(targets.check_line(at("10.1.2.3", 50_000), at("10.1.2.3", 8101)), Ok(()));
     }
 
     #[test]

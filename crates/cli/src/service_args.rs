@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use league_agent::targets::Network;
 
 /// The three services.
 #[derive(Debug, Subcommand)]
@@ -40,6 +41,10 @@ pub(crate) struct ServeArgs {
     /// Where the record is kept [default: league-data]
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// Call agents in this private network, such as 10.0.0.0/8, although others can reach the
+    /// manager too; may be given several times
+    #[arg(long, value_name = "NETWORK")]
+    pub(crate) allow_network: Vec<String>,
     /// Print every value with where it comes from, and do nothing else
     #[arg(long)]
     pub(crate) print_config: bool,
@@ -64,6 +69,9 @@ pub(crate) struct JoinArgs {
     /// Where others call it, if that is not where it listens
     #[arg(long, value_name = "URL")]
     pub(crate) endpoint: Option<String>,
+    /// Keep who it is in this directory, and come back as the same one
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
     /// Print one JSON document on stdout once it has joined
     #[arg(long)]
     pub(crate) json: bool,
@@ -90,6 +98,10 @@ pub(crate) struct RefereeArgs {
     /// The league's join key, or the file that holds it
     #[arg(long, value_name = "KEY|FILE", env = "LEAGUE_JOIN_KEY", hide_env_values = true)]
     pub(crate) join_key: Option<String>,
+    /// Call players in this private network, such as 10.0.0.0/8, although others can reach the
+    /// referee too; may be given several times
+    #[arg(long, value_name = "NETWORK")]
+    pub(crate) allow_network: Vec<Network>,
     /// How many matches it runs at once
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub(crate) capacity: u32,

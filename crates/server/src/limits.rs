@@ -91,6 +91,14 @@ pub const REPORTS_TOGETHER_MAX: usize = 32;
 /// Letters that may wait for one match.
 pub const MATCH_INBOX_MAX: usize = 16;
 
+/// Requests that one agent may make in a time: a referee that reports a thousand matches a second is
+/// far below it.
+pub const AGENT_REQUESTS: (u32, Duration) = (10_000, Duration::from_secs(2));
+/// Requests in a time that show no valid token and come from one address.
+pub const STRANGER_REQUESTS: (u32, Duration) = (1_000, Duration::from_secs(5));
+/// Registrations in a time that come from one address. A whole classroom may sit behind one.
+pub const REGISTRATIONS: (u32, Duration) = (2_000, Duration::from_secs(10));
+
 /// Bytes after which a batch of letters to one agent is sent and another begun.
 pub const LETTERS_BYTES_MAX: usize = 512 * 1024;
 /// Letters in one batch to one agent; no more are allowed by the protocol.

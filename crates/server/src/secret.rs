@@ -1,10 +1,11 @@
 //! The server's secret and the administrator's token: private files in the data directory.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use league_agent::ambient::OsDice;
+use league_agent::keep::write_private;
 use league_core::dice::Dice;
 use league_core::proof::{Secret, Token};
 
@@ -29,6 +30,15 @@ pub enum SecretError {
         file: PathBuf,
         /// What it should hold.
         expected: &'static str,
+    },
+    /// There is nothing in it.
+    #[error(
+        "{file} is empty, as if the disk had been full when it was made; restore it from a backup, \
+         or remove it if nothing was ever kept beside it"
+    )]
+    Empty {
+        /// Which file.
+        file: PathBuf,
     },
     /// It is gone, and a new one could not stand in for it.
     #[error("{file} is missing, and the leagues kept beside it were written under it")]
@@ -69,6 +79,7 @@ pub fn admin_token(data: &Path) -> Result<Token, SecretError> {
 fn read_or_make(file: &Path, make: impl FnOnce() -> String) -> Result<String, SecretError> {
     let failed = |source| SecretError::File { file: file.into(), source };
     match fs::read_to_string(file) {
+        Ok(text) if text.trim().is_empty() => Err(SecretError::Empty { file: file.into() }),
         Ok(text) => Ok(text.trim().to_string()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let text = make();
@@ -77,16 +88,6 @@ fn read_or_make(file: &Path, make: impl FnOnce() -> String) -> Result<String, Se
         }
         Err(error) => Err(failed(error)),
     }
-}
-
-fn write_private(file: &Path, text: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut opened = options.open(file)?;
-    opened.write_all(text.as_bytes())?;
-    opened.sync_all()
 }
 
 #[cfg(test)]
@@ -116,6 +117,30 @@ mod tests {
         fs::write(data.path().join(SECRET_FILE), "half a sec").unwrap();
         assert!(matches!(secret(data.path(), true), Err(SecretError::Damaged { .. })));
         assert_eq!(fs::read_to_string(data.path().join(SECRET_FILE)).unwrap(), "half a sec");
+    }
+
+    #[test]
+    fn a_secret_is_there_with_all_of_its_text_or_not_at_all() {
+        let data = tempfile::tempdir().unwrap();
+        // Something that cannot be written over stands where a full disk would.
+        let obstacle = data.path().join("secret.new");
+        fs::create_dir(&obstacle).unwrap();
+        assert!(matches!(secret(data.path(), true), Err(SecretError::File { .. })));
+        assert!(!data.path().join(SECRET_FILE).exists());
+        fs::remove_dir(&obstacle).unwrap();
+        fs::write(&obstacle, "what a killed process left").unwrap();
+        let made = secret(data.path(), true).unwrap().expose();
+        assert_eq!(secret(data.path(), false).unwrap().expose(), made);
+        assert!(!obstacle.exists());
+    }
+
+    #[test]
+    fn an_empty_secret_is_told_with_what_to_do() {
+        let data = tempfile::tempdir().unwrap();
+        fs::write(data.path().join(SECRET_FILE), "").unwrap();
+        let error = secret(data.path(), true).unwrap_err();
+        assert!(matches!(error, SecretError::Empty { .. }));
+        assert!(error.to_string().contains("remove it if nothing"), "{error}");
     }
 
     #[test]

@@ -147,6 +147,14 @@ impl Caller {
         }
     }
 
+    /// Whether `address` may be called, as far as that can be said without looking up its name.
+    ///
+    /// # Errors
+    /// If not, with the reason.
+    pub fn check(&self, address: &str) -> Result<(), CallError> {
+        self.place(address).map(drop)
+    }
+
     /// How many calls were made.
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)

@@ -19,6 +19,7 @@ use crate::{client, interrupt, output, settings};
 
 pub(super) fn referee(args: &RefereeArgs) -> Result<(), Failure> {
     let plan = referee_plan(args).map_err(|error| Failure::usage("referee", error))?;
+    warn_in_the_open(&args.join);
     let voice = Voice::new(args.join.json, 1);
     let tell = |news| voice.tell(news);
     let outcome = interrupt::run(|stop| runtime::referee(&plan, args.capacity, stop, tell));
@@ -27,10 +28,17 @@ pub(super) fn referee(args: &RefereeArgs) -> Result<(), Failure> {
 
 pub(super) fn players(args: &PlayerArgs) -> Result<(), Failure> {
     let plan = players_plan(args).map_err(|error| Failure::usage("player", error))?;
+    warn_in_the_open(&args.join);
     let voice = Voice::new(args.join.json, plan.count.into());
     let tell = |news| voice.tell(news);
     let outcome = interrupt::run(|stop| runtime::players(&plan, stop, tell));
     finish(outcome.context("cannot start the runtime")?)
+}
+
+fn warn_in_the_open(args: &JoinArgs) {
+    if args.listen.is_some_and(|at| !at.ip().to_canonical().is_loopback()) {
+        output::say(output::UNENCRYPTED);
+    }
 }
 
 fn finish(outcome: Result<Ending, AgentError>) -> Result<(), Failure> {
@@ -48,7 +56,8 @@ fn referee_plan(args: &RefereeArgs) -> anyhow::Result<AgentPlan> {
         args.capacity
     );
     let join = args.join_key.as_deref().map(join_key).transpose()?;
-    plan(&args.join, args.name.clone(), Dialect::Flat, join)
+    let plan = plan(&args.join, args.name.clone(), Dialect::Flat, join)?;
+    Ok(AgentPlan { networks: args.allow_network.clone(), ..plan })
 }
 
 fn players_plan(args: &PlayerArgs) -> anyhow::Result<PlayersPlan> {
@@ -96,6 +105,8 @@ fn plan(
         name,
         dialect,
         join,
+        data: args.data.clone(),
+        networks: vec![],
     })
 }
 
@@ -168,6 +179,12 @@ fn as_json(joined: &Joined) -> Value {
 fn explained(error: AgentError) -> Failure {
     let hint = match &error {
         AgentError::Listen { .. } => "choose another address with --listen, port 0 is a free one",
+        AgentError::Data { .. } | AgentError::Register(RegisterError::Keep(_)) => {
+            "choose another directory with --data DIR"
+        }
+        AgentError::Register(RegisterError::NotTakenBack { .. }) => {
+            "remove that file to register as a newcomer"
+        }
         AgentError::Register(RegisterError::Rejected(_)) => {
             "`league status --manager URL` shows the leagues of a manager; --league chooses one"
         }

@@ -18,8 +18,12 @@ use crate::report::{Failure, Hint};
 use crate::service_args::ServeArgs;
 
 pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
-    let given =
-        Given { config: args.config.clone(), listen: args.listen.clone(), data: args.data.clone() };
+    let given = Given {
+        config: args.config.clone(),
+        listen: args.listen.clone(),
+        data: args.data.clone(),
+        networks: args.allow_network.clone(),
+    };
     let config = config::resolve(given).map_err(|error| Failure::usage("serve", error))?;
     if args.print_config {
         let text =
@@ -45,8 +49,8 @@ fn told(news: ServeNews, json: bool) {
                 for_people(address, &journal, &leagues)
             };
             output::offer(&text);
-            if !address.ip().is_loopback() {
-                output::say("warning: tokens cross the network unencrypted; put TLS in front");
+            if !address.ip().to_canonical().is_loopback() {
+                output::say(output::UNENCRYPTED);
             }
         }
         ServeNews::Founded(league, file) => {

@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use league_agent::targets::{BadNetwork, Network};
 use league_core::policy::{Policy, RuleSet};
 use league_core::proof::{Secret, Token};
 use league_server::manager::blueprint::{Blueprint, FORMAT_DEFAULT, GAME_DEFAULT, Start};
@@ -22,6 +23,7 @@ pub(crate) struct Given {
     pub(crate) config: Option<PathBuf>,
     pub(crate) listen: Option<String>,
     pub(crate) data: Option<PathBuf>,
+    pub(crate) networks: Vec<String>,
 }
 
 /// Where a value came from.
@@ -89,6 +91,7 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
         resolver.secret::<Secret>("secret", "LEAGUE_SECRET", "64 lower-case hex digits")?;
     let admin = resolver.secret::<Token>("admin_token", "LEAGUE_ADMIN_TOKEN", "a token")?;
     let default_league = resolver.default_league(written.default_league)?;
+    let networks = resolver.networks(given.networks, written.allowed_networks)?;
     let league = written.league.map(|league| resolver.league(league)).transpose()?;
     let listen_at = listen.parse().map_err(|_| {
         anyhow!(
@@ -97,7 +100,8 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
         )
     })?;
     let data = PathBuf::from(data);
-    let plan = ServePlan { listen: listen_at, data, secret, admin, default_league, league };
+    let listen = listen_at;
+    let plan = ServePlan { listen, data, secret, admin, default_league, league, networks };
     Ok(Config { plan, lines: resolver.lines })
 }
 
@@ -223,6 +227,28 @@ impl Resolver {
         let parsed = written.get_ref().parse().map_err(|bad| anyhow!("{origin}: {bad}"))?;
         self.note("", "default_league", json!(written.get_ref()), origin);
         Ok(Some(parsed))
+    }
+
+    fn networks(
+        &mut self,
+        typed: Vec<String>,
+        written: Option<Spanned<Vec<String>>>,
+    ) -> anyhow::Result<Vec<Network>> {
+        let (texts, origin) = match written {
+            _ if !typed.is_empty() => (typed, Origin::Flag("--allow-network")),
+            Some(written) => {
+                let origin = self.place(&written);
+                (written.into_inner(), origin)
+            }
+            None => (vec![], Origin::Default),
+        };
+        let networks = texts.iter().map(|text| {
+            let bad = |bad: BadNetwork| anyhow!("{origin}: {bad}, got `{text}`");
+            text.trim().parse().map_err(bad)
+        });
+        let networks = networks.collect::<anyhow::Result<_>>()?;
+        self.note("", "allowed_networks", json!(texts), origin);
+        Ok(networks)
     }
 
     fn league(&mut self, written: WrittenLeague) -> anyhow::Result<Blueprint> {

@@ -18,6 +18,7 @@ pub(super) struct Written {
     pub(super) listen: Option<Spanned<String>>,
     pub(super) data: Option<Spanned<String>>,
     pub(super) default_league: Option<Spanned<String>>,
+    pub(super) allowed_networks: Option<Spanned<Vec<String>>>,
     pub(super) league: Option<WrittenLeague>,
 }
 
@@ -64,5 +65,6 @@ impl File {
     }
 }
 
-const KEYS: &str = "the keys are listen, data, default_league, and under [league] id, game, format, \
-                    rules, start, players_max and set; `league serve --print-config` shows them";
+const KEYS: &str = "the keys are listen, data, default_league, allowed_networks, and under [league] \
+                    id, game, format, rules, start, players_max and set; \
+                    `league serve --print-config` shows them";

@@ -3,11 +3,15 @@
 #[cfg(test)]
 mod config;
 #[cfg(test)]
+mod keep;
+#[cfg(test)]
 mod mistakes;
 #[cfg(test)]
 mod play;
 #[cfg(test)]
 mod program;
+#[cfg(test)]
+mod reach;
 #[cfg(test)]
 mod record;
 #[cfg(test)]

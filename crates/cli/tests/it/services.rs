@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 
+use league_core::manager::Event;
 use league_server::journal::{Head, Journal, SqliteJournal, codec};
 use league_server::runtime::Recount;
 use serde_json::{Value, json};
@@ -9,30 +10,41 @@ use serde_json::{Value, json};
 use crate::program::Place;
 use crate::service::{Office, Service, get, post, request, until};
 
-const REFEREE: &str = "referee --league spring --join-key league-data/join-key-spring";
+pub(crate) const REFEREE: &str = "referee --league spring --join-key league-data/join-key-spring";
 
-fn found(office: &Office, place: &Place, line: &str) -> Value {
+pub(crate) fn found(office: &Office, place: &Place, line: &str) -> Value {
     let run = office.run(place, &format!("create --json {line}"));
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
     serde_json::from_str(&run.stdout).expect("exactly one JSON document")
 }
 
-/// What the journal says, read by somebody who was not there.
-fn recount(place: &Place, league: &str) -> Recount {
+/// Everything in the journal, with the position after it.
+fn rows(place: &Place, league: &str) -> Vec<(Event, Head)> {
     let journal = SqliteJournal::open(&place.data()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let id = league.parse().unwrap();
-    let (mut count, mut position) = (None::<Recount>, Head::genesis(&id));
+    let (mut all, mut position) = (vec![], Head::genesis(&id));
     loop {
         let rows = runtime.block_on(journal.read(&id, position, 1000)).unwrap();
-        let Some(last) = rows.last() else { break };
+        let Some(last) = rows.last() else { return all };
         position = last.head();
-        for row in &rows {
-            let event = codec::decode(&row.bytes).unwrap();
-            match &mut count {
-                Some(count) => count.add(&event),
-                None => count = Some(Recount::start(&id, &event, row.head()).unwrap()),
-            }
+        all.extend(rows.iter().map(|row| (codec::decode(&row.bytes).unwrap(), row.head())));
+    }
+}
+
+/// Everything in the journal of a manager that has stopped.
+pub(crate) fn events(place: &Place, league: &str) -> Vec<Event> {
+    rows(place, league).into_iter().map(|(event, _)| event).collect()
+}
+
+/// What the journal says, read by somebody who was not there.
+fn recount(place: &Place, league: &str) -> Recount {
+    let id = league.parse().unwrap();
+    let mut count = None::<Recount>;
+    for (event, head) in rows(place, league) {
+        match &mut count {
+            Some(count) => count.add(&event),
+            None => count = Some(Recount::start(&id, &event, head).unwrap()),
         }
     }
     count.expect("the journal has the league")

@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
+use league_agent::address::Address;
 use league_agent::ambient;
 use league_agent::caller::{Caller, is_callable};
 use league_agent::desk::{self, Desk, Signed, refusal, shown_token};
 use league_agent::endpoint::{Answer, Posted, Service};
 use league_agent::exchange::{Exchange, new_conversation};
 use league_agent::guard::lock;
+use league_agent::targets::{Forbidden, Targets};
 use league_agent::vitals::Vitals;
 use league_core::id::{AgentId, LeagueId, RefereeId};
 use league_core::manager::dispatch::Handout;
@@ -18,6 +21,7 @@ use league_core::manager::{
     Application, Command, League, Profile, ProtocolVersion, Reply, Returning, VoidCause,
 };
 use league_core::proof::{Keys, Token};
+use league_core::roster::{AgentState, Reason};
 use league_wire::message::{
     ErrorReport, LeagueQuery, MatchProgress, MatchProgressAck, MatchResultAck, MatchResultReport,
     Meta, Ping, Pong, RegisterResponse,
@@ -29,6 +33,7 @@ use league_wire::{
 use sha2::{Digest, Sha256};
 
 use super::fault::{refused, report};
+use super::gate::{Gate, Rates, Visitor, origin};
 use super::leagues::{Leagues, Newcomer};
 use super::{Stub, admin, evidence, query, view};
 use crate::limits::{LIST_WHOLE_MAX, OLD_ADDRESS_WAIT};
@@ -41,6 +46,8 @@ pub struct Manager {
     admin: Token,
     leagues: Arc<Leagues>,
     vitals: Vitals,
+    gate: Gate,
+    targets: Targets,
     /// Who has shown its token, since this process began.
     seen: Mutex<BTreeSet<(LeagueId, AgentId)>>,
 }
@@ -62,7 +69,20 @@ impl Manager {
     /// A manager of `leagues`, of which there may be more later.
     pub fn hosting(keys: Keys, admin: Token, leagues: Arc<Leagues>) -> Self {
         let (vitals, seen) = (Vitals::default(), Mutex::default());
-        Self { keys, admin, leagues, vitals, seen }
+        let gate = Gate::new(Rates::default());
+        Self { keys, admin, leagues, vitals, gate, targets: Targets::everywhere(), seen }
+    }
+
+    /// The same manager, which may be asked as often as `rates` say.
+    #[must_use]
+    pub fn at(self, rates: Rates) -> Self {
+        Self { gate: Gate::new(rates), ..self }
+    }
+
+    /// The same manager, which takes only agents that `targets` allow to be called.
+    #[must_use]
+    pub fn calling(self, targets: Targets) -> Self {
+        Self { targets, ..self }
     }
 
     pub(super) const fn keys(&self) -> &Keys {
@@ -145,6 +165,7 @@ impl Manager {
         let stub = self.league_to_join(caller.envelope, who)?;
         let join_code = meta.join.as_ref().map(|code| Sha256::digest(code.reveal()).into());
         let profile = profile(meta, caller.dialect)?;
+        self.check_reach(&profile.endpoint, caller.peer)?;
         let known = self.returning(&stub, caller.envelope, &profile.endpoint).await?;
         let conversation = caller.envelope.conversation.clone();
         let application = Application::new(profile, host(caller.peer), conversation);
@@ -208,14 +229,14 @@ impl Manager {
             endpoint_of(&published.league, agent).filter(|old| old.as_ref() != endpoint)
         };
         let old_is_silent = match old {
-            Some(old) => !Self::answers(&old, envelope).await,
+            Some(old) => !self.answers(&old, envelope).await,
             None => true,
         };
         Ok(Some(Returning { agent, old_is_silent }))
     }
 
     /// Whether anybody answers at the old address of whoever sent `shown` with its own token.
-    async fn answers(address: &str, shown: &Envelope) -> bool {
+    async fn answers(&self, address: &str, shown: &Envelope) -> bool {
         let envelope = Envelope {
             sender: Sender::LeagueManager(None),
             timestamp: ambient::now(),
@@ -225,9 +246,30 @@ impl Manager {
         };
         let letter = Letter { envelope, message: Message::Ping(Ping {}) };
         // On a new connection: an old one says nothing about who listens now.
-        let probe = Exchange::new(Caller::new(PROBING_AGENT, OLD_ADDRESS_WAIT));
+        let caller = Caller::within(self.targets.clone(), PROBING_AGENT, OLD_ADDRESS_WAIT);
+        let probe = Exchange::new(caller);
         let (_, body) = probe.encode(Dialect::Flat, &letter);
         probe.tell(address, body, OLD_ADDRESS_WAIT).await.is_ok()
+    }
+
+    /// Whether an agent may be called where it says, or from where it calls if it does not say.
+    fn check_reach(&self, endpoint: &str, peer: SocketAddr) -> Result<(), Box<ErrorReport>> {
+        let checked = match endpoint.parse::<Address>() {
+            Ok(address) => self.targets.check_address(&address),
+            Err(_) => self.targets.check(SocketAddr::new(peer.ip(), 0)),
+        };
+        checked.map_err(|forbidden| {
+            let advice = match forbidden {
+                Forbidden::Inside(_) => {
+                    "name an address at which everybody can call you, or ask the administrator to \
+                     list your network (`allowed_networks` in league.toml, or --allow-network)"
+                }
+                Forbidden::Own(_) | Forbidden::NotAMachine(_) => {
+                    "name the address at which your agent listens"
+                }
+            };
+            refusal(Code::E003, &format!("contact_endpoint: {forbidden}; {advice}"))
+        })
     }
 
     /// Whether an agent has shown its token since it registered.
@@ -304,34 +346,93 @@ impl Manager {
 
     fn query(&self, envelope: &Envelope, query: &LeagueQuery) -> Answered {
         let stub = self.league(envelope)?;
-        let asker = self.authenticate(&stub, envelope)?;
+        let asker = self.member(&stub, envelope, Deed::Ask)?;
         let answer = query::answer(&stub.published().league, asker, query)?;
         Ok(Message::LeagueQueryResponse(answer).into())
     }
 
     fn referee(&self, stub: &Stub, envelope: &Envelope) -> Result<RefereeId, Box<ErrorReport>> {
-        match self.authenticate(stub, envelope)? {
+        match self.member(stub, envelope, Deed::Officiate)? {
             AgentId::Referee(referee) => Ok(referee),
             AgentId::Player(_) => Err(refusal(Code::E012, "only a referee may send this")),
         }
     }
 
+    /// The agent that sent this, if it may do such a thing in the state it is in.
+    fn member(
+        &self,
+        stub: &Stub,
+        envelope: &Envelope,
+        deed: Deed,
+    ) -> Result<AgentId, Box<ErrorReport>> {
+        let agent = self.authenticate(stub, envelope)?;
+        let published = stub.published();
+        let state = published.league.lifecycle(agent).map(|lifecycle| *lifecycle.state());
+        match (state, deed) {
+            // After the end everybody may look, and a report that is in the books is acknowledged.
+            (Some(AgentState::Shutdown { cause: Reason::LeagueEnded, .. }), _) => Ok(agent),
+            (Some(AgentState::Shutdown { cause, .. }), Deed::Ask | Deed::Officiate) => {
+                let text = format!("{agent} is shut down ({cause}): its token no longer works");
+                Err(refusal(Code::E012, &text))
+            }
+            (Some(AgentState::Suspended { cause, .. }), Deed::Officiate) => {
+                let text = format!("{agent} is suspended ({cause}) and may only ask and come back");
+                Err(refusal(Code::E033, &text))
+            }
+            (Some(AgentState::Suspended { .. }), Deed::Ask)
+            | (Some(AgentState::Init | AgentState::Registered | AgentState::Active) | None, _) => {
+                Ok(agent)
+            }
+        }
+    }
+
     /// The agent that the sender claims to be, if its token says so too.
     fn authenticate(&self, stub: &Stub, envelope: &Envelope) -> Result<AgentId, Box<ErrorReport>> {
+        let published = stub.published();
+        let (agent, _) = self.prove(&published.league, envelope)?;
+        let seen = (published.league.id().clone(), agent);
+        drop(published);
+        lock(&self.seen).insert(seen);
+        Ok(agent)
+    }
+
+    /// The agent that the sender claims to be, with the nonce of its token, if the token is shown.
+    fn prove(
+        &self,
+        league: &League,
+        envelope: &Envelope,
+    ) -> Result<(AgentId, [u8; 32]), Box<ErrorReport>> {
         let unknown = || refusal(Code::E005, "the sender is not registered in this league");
         let agent = envelope.sender.agent().ok_or_else(unknown)?;
         let shown = shown_token(envelope)?.reveal();
-        let published = stub.published();
-        let nonce = nonce_of(&published.league, agent).ok_or_else(unknown)?;
-        let league = &published.league;
+        let nonce = nonce_of(league, agent).ok_or_else(unknown)?;
         let token = self.keys.token(league.policy().token_form(), league.id(), agent, &nonce);
         if token.matches(shown) {
-            let seen = (league.id().clone(), agent);
-            drop(published);
-            lock(&self.seen).insert(seen);
-            return Ok(agent);
+            return Ok((agent, nonce));
         }
         Err(refusal(Code::E012, "auth_token is not the token of the sender"))
+    }
+
+    /// By whom a part of a call is counted.
+    fn visitor(&self, peer: SocketAddr, letter: Option<&Letter>) -> Visitor {
+        let stranger = Visitor::Stranger(origin(peer));
+        let Some(Letter { envelope, message }) = letter else { return stranger };
+        let is_registration = matches!(
+            message,
+            Message::LeagueRegisterRequest(_) | Message::RefereeRegisterRequest(_)
+        );
+        if is_registration {
+            return Visitor::Newcomer(origin(peer));
+        }
+        let Some(shown) = &envelope.token else { return stranger };
+        if envelope.sender == Sender::Administrator {
+            let is_known = self.admin.matches(shown.reveal());
+            return if is_known { Visitor::Administrator } else { stranger };
+        }
+        let named = envelope.league_id.as_ref().and_then(|id| self.leagues.find(id));
+        let stub = named.or_else(|| self.leagues.only()).or_else(|| self.home(envelope));
+        let proved = stub.map(|stub| self.prove(&stub.published().league, envelope));
+        proved.and_then(Result::ok).map_or(stranger, |(_, nonce)| Visitor::Agent(nonce))
     }
 }
 
@@ -354,6 +455,11 @@ impl Desk for Manager {
             Message::Ping(_) => Ok(Message::Pong(Pong { state: None }).into()),
             _ => Err(refusal(Code::MethodNotFound, "the manager does not take this message")),
         }
+    }
+
+    fn admit(&self, peer: SocketAddr, letters: &[Option<&Letter>]) -> Result<(), Duration> {
+        let parts: Vec<_> = letters.iter().map(|letter| self.visitor(peer, *letter)).collect();
+        self.gate.admit(ambient::now(), &parts)
     }
 
     fn sender(&self) -> Sender {
@@ -384,6 +490,15 @@ impl Service for Manager {
 fn names(leagues: &[LeagueId]) -> String {
     let names: Vec<_> = leagues.iter().map(LeagueId::as_str).take(LIST_WHOLE_MAX).collect();
     names.join(", ")
+}
+
+/// What an agent does with its token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deed {
+    /// It wants to know something.
+    Ask,
+    /// It says how a match goes or went.
+    Officiate,
 }
 
 /// Who wants to register, and how it asked.

@@ -8,6 +8,7 @@ mod books;
 mod courier;
 mod evidence;
 mod fault;
+mod gate;
 mod inbound;
 mod leagues;
 mod news;
@@ -28,6 +29,7 @@ use crate::limits::MAILBOX_MAX;
 
 pub use actor::Actor;
 pub use books::{Books, OpenError};
+pub use gate::Rates;
 pub use inbound::Manager;
 pub use leagues::{FoundError, Founding, Leagues};
 pub use outbound::Outbound;

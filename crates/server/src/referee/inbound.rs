@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use league_agent::caller::CallError;
 use league_agent::desk::{self, Desk, Signed, is_news, refusal, shown_token};
 use league_agent::endpoint::{Answer, Service};
 use league_agent::guard::lock;
@@ -72,6 +73,13 @@ impl RefereeDesk {
         let seed = order.draw_seed.as_ref().map(|seed| seed.reveal().parse::<Seed>());
         if let Some(Err(_)) = seed {
             return Err(refusal(Code::E003, "draw_seed is not the seed of a draw"));
+        }
+        for (_, player) in order.players.iter() {
+            if let Err(CallError::Forbidden(why)) = self.referee.players.check(&player.endpoint) {
+                // The operator has to do something about it, and the player must not be charged.
+                let (id, advice) = (player.player_id, "start the referee with --allow-network");
+                return Err(refusal(Code::E003, &format!("{id} is not called: {why}; {advice}")));
+            }
         }
         let policy = self.referee.policy(&order.rules);
         let policy = policy.map_err(|bad| refusal(Code::E003, &bad.to_string()))?;

@@ -33,7 +33,10 @@ use outbound::Letters;
 /// A referee that is listening.
 pub struct Referee {
     manager: Arc<str>,
+    /// How it calls the manager, which its owner has named.
     exchange: Exchange,
+    /// How it calls players, who have named themselves.
+    players: Exchange,
     enrolment: Enrolment<RefereeId>,
     mail: Mail,
     running: Mutex<BTreeMap<MatchId, Running>>,
@@ -68,9 +71,15 @@ impl std::fmt::Debug for Referee {
 impl Referee {
     /// A referee that takes matches from the manager at `manager`.
     pub fn new(manager: &str, exchange: Exchange) -> Arc<Self> {
+        Self::within(manager, exchange.clone(), exchange)
+    }
+
+    /// A referee that calls the manager at `manager` with one exchange and players with another.
+    pub fn within(manager: &str, exchange: Exchange, players: Exchange) -> Arc<Self> {
         Arc::new(Self {
             manager: manager.into(),
             exchange,
+            players,
             enrolment: Enrolment::default(),
             mail: Mail::default(),
             running: Mutex::default(),

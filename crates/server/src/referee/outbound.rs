@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use league_agent::ambient;
-use league_agent::exchange::AskError;
+use league_agent::exchange::{AskError, Exchange};
 use league_agent::guard::lock;
 use league_agent::register::Membership;
 use league_core::game::{Move, Turn};
@@ -86,22 +86,22 @@ impl Letters {
         let player = &self.order.players[seat];
         let letter = self.to_player(seat, message);
         let who = (player.player_id.to_string(), &*player.endpoint, player.dialect);
-        self.ask(referee, who, &letter, expected, timeout).await
+        self.ask(&referee.players, who, &letter, expected, timeout).await
     }
 
     /// Sends a letter and reads the answer; both are recorded.
     async fn ask(
         &self,
-        referee: &Referee,
+        exchange: &Exchange,
         (peer, address, dialect): (String, &str, Dialect),
         letter: &Letter,
         expected: &[MessageType],
         timeout: Duration,
     ) -> Result<Reply, AskError> {
-        let question = referee.exchange.question(dialect, letter);
+        let question = exchange.question(dialect, letter);
         let name = letter.message.kind().name(dialect);
         let out = lock(&self.recorder).sent(peer, name, question.body());
-        let answered = match referee.exchange.send(address, &question, timeout).await {
+        let answered = match exchange.send(address, &question, timeout).await {
             Ok(answered) => answered,
             Err(error) => {
                 let outcome = Outcome { came: None, name: None, wrong: Some(error.to_string()) };
@@ -128,11 +128,11 @@ impl Letters {
     ) {
         let player = &self.order.players[seat];
         let letter = self.to_player(seat, message);
-        let question = referee.exchange.question(player.dialect, &letter);
+        let question = referee.players.question(player.dialect, &letter);
         let name = letter.message.kind().name(player.dialect);
         let peer = player.player_id.to_string();
         let out = lock(&self.recorder).sent(peer, name, question.body());
-        let sent = referee.exchange.send(&player.endpoint, &question, timeout).await;
+        let sent = referee.players.send(&player.endpoint, &question, timeout).await;
         let wrong = sent.as_ref().err().map(ToString::to_string);
         let came = sent.ok().map(|answered| (answered.status, answered.body));
         lock(&self.recorder).settled(out, Outcome { came, name: None, wrong });
@@ -147,7 +147,7 @@ impl Letters {
     ) -> Result<Reply, AskError> {
         let letter = self.to_manager(message);
         let who = (MANAGER.into(), &*referee.manager, Dialect::Flat);
-        self.ask(referee, who, &letter, expected, timeout).await
+        self.ask(&referee.exchange, who, &letter, expected, timeout).await
     }
 
     /// Reports to the manager, with whatever else its matches have to report just now. That is

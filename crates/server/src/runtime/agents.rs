@@ -3,13 +3,16 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use league_agent::caller::Caller;
 use league_agent::exchange::Exchange;
 use league_agent::guard;
+use league_agent::keep::Keep;
 use league_agent::player::Cast;
 use league_agent::register::{Application, Membership, RegisterError};
+use league_agent::targets::{Network, Targets};
 use league_core::game;
 use league_core::id::LeagueId;
 use league_core::manager::ProtocolVersion;
@@ -20,6 +23,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 
+use super::make_directory;
 use crate::limits::{LINGER, TROUBLES_MAX};
 use crate::referee::Referee;
 
@@ -47,6 +51,10 @@ pub struct AgentPlan {
     pub dialect: Dialect,
     /// What lets it in: a league's join key, or a player's join code.
     pub join: Option<JoinCode>,
+    /// The directory where it keeps who it is, to come back as the same one.
+    pub data: Option<PathBuf>,
+    /// Private networks whose players a referee calls although others can reach it too.
+    pub networks: Vec<Network>,
 }
 
 /// Some players that run together.
@@ -104,6 +112,14 @@ pub enum AgentError {
         /// What the system said.
         source: io::Error,
     },
+    /// The directory where it keeps who it is cannot be used.
+    #[error("cannot use the data directory {path}: {source}")]
+    Data {
+        /// Which directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// It was not let in.
     #[error(transparent)]
     Register(#[from] RegisterError),
@@ -124,7 +140,12 @@ pub async fn referee(
     let listener = listen(plan.listen, REFEREE_PORTS).await?;
     let (mut application, endpoint) = crew.application(plan, &listener, plan.name.clone())?;
     application.meta.max_concurrent_matches = Some(capacity);
-    let referee = Referee::new(&plan.manager, exchange(REFEREE_AGENT));
+    application.keep = keep(plan, "referee".into())?;
+    let targets =
+        plan.networks.iter().copied().fold(Targets::of_server(at(&listener)?), Targets::and);
+    let players = exchange(REFEREE_AGENT, targets);
+    let manager = exchange(REFEREE_AGENT, Targets::everywhere());
+    let referee = Referee::within(&plan.manager, manager, players);
     let (membership, league_end) = (referee.membership(), referee.league_end());
     let quit = crew.quit.subscribe();
     crew.agents.spawn(async move { referee.run(listener, application, quit).await });
@@ -153,10 +174,12 @@ pub async fn players(
             1 => plan.agent.name.clone(),
             _ => format!("{} {}", plan.agent.name, number + 1),
         };
-        let (application, endpoint) = crew.application(&plan.agent, &listener, name.clone())?;
+        let (mut application, endpoint) = crew.application(&plan.agent, &listener, name.clone())?;
+        application.keep = keep(&plan.agent, format!("player-{}", number + 1))?;
         let player = Arc::new(cast.player(plan.seed.wrapping_add(number.into())));
         let (membership, league_end) = (player.membership(), player.league_end());
-        let (quit, exchange) = (crew.quit.subscribe(), exchange(PLAYER_AGENT));
+        let (quit, exchange) =
+            (crew.quit.subscribe(), exchange(PLAYER_AGENT, Targets::everywhere()));
         crew.agents.spawn(async move { player.run(listener, exchange, application, quit).await });
         crew.ends.push(league_end);
         if !crew.joined(membership, endpoint, &name).await? {
@@ -189,9 +212,7 @@ impl<F: FnMut(AgentNews)> Crew<F> {
         listener: &TcpListener,
         display_name: String,
     ) -> Result<(Application, String), AgentError> {
-        let at = listener.local_addr();
-        let unknown = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-        let at = at.map_err(|source| AgentError::Listen { address: unknown, source })?;
+        let at = at(listener)?;
         let endpoint = plan.endpoint.clone().unwrap_or_else(|| format!("http://{at}/mcp"));
         let games = game::NAMES.iter().filter_map(|name| name.parse().ok());
         let meta = Meta {
@@ -213,6 +234,7 @@ impl<F: FnMut(AgentNews)> Crew<F> {
             meta,
             timeout: usual().register_timeout(),
             troubles: Some(self.troubles.0.clone()),
+            keep: None,
         };
         Ok((application, endpoint))
     }
@@ -287,8 +309,21 @@ fn check(ended: Result<Result<(), RegisterError>, JoinError>) -> Result<(), Agen
     Ok(guard::outcome(ended).unwrap_or(Ok(()))?)
 }
 
-fn exchange(user_agent: &'static str) -> Exchange {
-    Exchange::new(Caller::new(user_agent, usual().http_timeout()))
+fn exchange(user_agent: &'static str, targets: Targets) -> Exchange {
+    Exchange::new(Caller::within(targets, user_agent, usual().http_timeout()))
+}
+
+/// Where somebody listens.
+fn at(listener: &TcpListener) -> Result<SocketAddr, AgentError> {
+    let unknown = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+    listener.local_addr().map_err(|source| AgentError::Listen { address: unknown, source })
+}
+
+/// Where the agent called `name` keeps who it is, if it is to.
+fn keep(plan: &AgentPlan, name: String) -> Result<Option<Keep>, AgentError> {
+    let Some(data) = &plan.data else { return Ok(None) };
+    make_directory(data).map_err(|source| AgentError::Data { path: data.clone(), source })?;
+    Ok(Some(Keep::new(data.join(name))))
 }
 
 /// The times that hold before a league has said its own.

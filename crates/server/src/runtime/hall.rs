@@ -11,6 +11,7 @@ use league_agent::endpoint::serve;
 use league_agent::exchange::{Exchange, random_hex};
 use league_agent::guard;
 use league_agent::register::{Application, Membership};
+use league_agent::targets::Targets;
 use league_core::id::{GameType, LeagueId};
 use league_core::manager::{
     Admission, Charter, Command, Invited, PlayerAdmission, ProtocolVersion, RefereeAdmission,
@@ -27,7 +28,7 @@ use tokio::task::JoinSet;
 use super::{PlayError, PlayPlan, keyring};
 use crate::journal::Journal;
 use crate::limits::REFEREE_MATCHES_DEFAULT;
-use crate::manager::{Actor, Books, Manager, Outbound, Stub};
+use crate::manager::{Actor, Books, Manager, Outbound, Rates, Stub};
 use crate::referee::Referee;
 use crate::secret;
 
@@ -68,14 +69,17 @@ impl Hall {
         let league = charter.league.clone();
         let books = Books::found(journal, ambient::now(), charter).await?;
         let (quit, quitting) = watch::channel(false);
-        let exchange = Exchange::new(Caller::new(MANAGER_AGENT, plan.policy.http_timeout()));
+        let (listener, address) = listen().await?;
+        let targets = Targets::of_server(address);
+        let caller = Caller::within(targets.clone(), MANAGER_AGENT, plan.policy.http_timeout());
+        let exchange = Exchange::new(caller);
         let exchanges = vec![exchange.clone()];
         let outbound_keys = keys.clone();
         let join_key = JoinCode::new(keys.join_key(&league).expose());
         let (stub, actor) = Actor::new(books, |stub| Outbound::new(stub, outbound_keys, exchange));
         let leagues = BTreeMap::from([(league.clone(), stub.clone())]);
-        let manager = Arc::new(Manager::new(keys, admin, leagues));
-        let (listener, address) = listen().await?;
+        let manager = Manager::new(keys, admin, leagues).at(Rates::of_one_house());
+        let manager = Arc::new(manager.calling(targets));
         let mut tasks = JoinSet::new();
         let (close, closing) = watch::channel(false);
         let (leaving, writer_left) = oneshot::channel();
@@ -165,7 +169,7 @@ impl Hall {
 
     async fn seat_referee(&mut self, plan: &PlayPlan, number: u32) -> Result<(), PlayError> {
         let (listener, address) = listen().await?;
-        let exchange = self.exchange(REFEREE_AGENT, plan);
+        let exchange = self.exchange((REFEREE_AGENT, address), plan);
         let name = format!("Referee {number}");
         let mut application = self.application(plan, name, address)?;
         application.meta.max_concurrent_matches = Some(REFEREE_MATCHES_DEFAULT);
@@ -179,7 +183,7 @@ impl Hall {
 
     async fn seat_player(&mut self, plan: &PlayPlan, number: u32) -> Result<(), PlayError> {
         let (listener, address) = listen().await?;
-        let exchange = self.exchange(PLAYER_AGENT, plan);
+        let exchange = self.exchange((PLAYER_AGENT, address), plan);
         let cast = plan.strategies[(number as usize - 1) % plan.strategies.len()];
         let name = format!("Player {number} ({})", cast.name());
         let mut application = self.application(plan, name, address)?;
@@ -192,8 +196,14 @@ impl Hall {
         Ok(())
     }
 
-    fn exchange(&mut self, user_agent: &'static str, plan: &PlayPlan) -> Exchange {
-        let exchange = Exchange::new(Caller::new(user_agent, plan.policy.http_timeout()));
+    fn exchange(
+        &mut self,
+        (user_agent, own): (&'static str, SocketAddr),
+        plan: &PlayPlan,
+    ) -> Exchange {
+        let targets = Targets::of_server(own);
+        let caller = Caller::within(targets, user_agent, plan.policy.http_timeout());
+        let exchange = Exchange::new(caller);
         self.exchanges.push(exchange.clone());
         exchange
     }
@@ -219,7 +229,7 @@ impl Hall {
         };
         let (manager, league) = (self.manager.clone(), Some(self.league.clone()));
         let (dialect, timeout) = (Dialect::Flat, self.timeout);
-        Ok(Application { manager, league, dialect, meta, timeout, troubles: None })
+        Ok(Application { manager, league, dialect, meta, timeout, troubles: None, keep: None })
     }
 }
 

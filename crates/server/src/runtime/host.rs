@@ -11,6 +11,7 @@ use league_agent::caller::Caller;
 use league_agent::endpoint::serve as answer_calls;
 use league_agent::exchange::Exchange;
 use league_agent::guard;
+use league_agent::targets::{Network, Targets};
 use league_core::id::LeagueId;
 use league_core::manager::Charter;
 use league_core::proof::{Keys, Secret, Token};
@@ -42,6 +43,8 @@ pub struct ServePlan {
     pub default_league: Option<LeagueId>,
     /// A league that is founded unless it is there.
     pub league: Option<Blueprint>,
+    /// Private networks whose agents are called although others can reach the manager too.
+    pub networks: Vec<Network>,
 }
 
 /// What a manager says of itself while it runs.
@@ -115,10 +118,13 @@ pub async fn serve(
     let taken = |source| ServeError::Listen { address: plan.listen, source };
     let listener = TcpListener::bind(plan.listen).await.map_err(taken)?;
     let address = listener.local_addr().map_err(taken)?;
-    let (mut host, mut inbox) = Host::open(plan).await?;
+    let networks = plan.networks.iter().copied();
+    let targets = networks.fold(Targets::of_server(address), Targets::and);
+    let (mut host, mut inbox) = Host::open(plan, targets.clone()).await?;
     let file = host.file.clone();
     let leagues = host.open_all(plan).await?;
     let manager = Manager::hosting(host.desk.keys.clone(), host.admin(plan)?, host.leagues());
+    let manager = manager.calling(targets);
     let (quit, quitting) = watch::channel(false);
     host.tasks.spawn(answer_calls(listener, Arc::new(manager), quitting));
     tell(ServeNews::Open { address, journal: file, leagues });
@@ -159,6 +165,8 @@ struct Desk {
     leagues: Arc<Leagues>,
     news: mpsc::Sender<ServeNews>,
     data: PathBuf,
+    /// Whom the leagues may call.
+    targets: Targets,
 }
 
 struct Inbox {
@@ -167,7 +175,7 @@ struct Inbox {
 }
 
 impl Host {
-    async fn open(plan: &ServePlan) -> Result<(Self, Inbox), ServeError> {
+    async fn open(plan: &ServePlan, targets: Targets) -> Result<(Self, Inbox), ServeError> {
         let data = plan.data.clone();
         make_directory(&data).map_err(|source| ServeError::Data { path: data.clone(), source })?;
         let journal = SqliteJournal::open(&data)?;
@@ -184,6 +192,7 @@ impl Host {
             leagues: Arc::new(Leagues::growing(plan.default_league.clone(), founder)),
             news,
             data,
+            targets,
         };
         let (writers, tasks) = (JoinSet::new(), JoinSet::new());
         let close = watch::Sender::new(false);
@@ -262,7 +271,8 @@ impl Desk {
     /// Puts a league on the list with a new writer.
     fn host(&self, league: &LeagueId, books: Books) -> Actor {
         let connect_timeout: Duration = books.league().policy().http_timeout();
-        let exchange = Exchange::new(Caller::new(MANAGER_AGENT, connect_timeout));
+        let caller = Caller::within(self.targets.clone(), MANAGER_AGENT, connect_timeout);
+        let exchange = Exchange::new(caller);
         let keys = self.keys.clone();
         let (stub, actor) = Actor::new(books, |stub| Outbound::new(stub, keys, exchange));
         self.leagues.host(league.clone(), stub);

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::rpc::{self, Reply};
 use crate::shape::{Shape, Stamp};
-use crate::stage::{LEAGUE, Plan, Stage};
-use crate::stranger::{Call, Stranger};
+use crate::stage::{ADMIN, LEAGUE, Plan, Stage};
+use crate::stranger::{Call, Identity, Stranger};
 
 /// A league with two foreign referees and four players in which every match has been handed out.
 struct Scene {
@@ -106,4 +106,110 @@ fn the_books_never_hold_a_token() {
         let secret = token.rsplit('_').next().unwrap();
         assert!(!books.contains(secret), "{token}");
     }
+}
+
+/// Has the administrator do something to an agent.
+fn order(stage: &Stage, action: &str, agent: &str) {
+    let body = json!({"agent": agent, "reason": "the test says so"}).to_string();
+    let head = format!(
+        "POST /api/v1/admin/leagues/{LEAGUE}/{action} HTTP/1.1\r\nHost: here\r\n\
+         Authorization: Bearer {ADMIN}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    let reply = rpc::exchange(stage.address, &format!("{head}{body}"));
+    assert_eq!(reply.status, 200, "{}", reply.body);
+}
+
+fn query(stage: &Stage, agent: &Stranger) -> Reply {
+    let fields = json!({"league_id": LEAGUE, "query_type": "GET_AGENT_STATE"});
+    agent.call(stage.address, ("league_query", "LEAGUE_QUERY"), fields)
+}
+
+/// Registers again with its own token.
+fn come_back(stage: &Stage, agent: &Stranger) -> Value {
+    let is_player = agent.me().id.starts_with('P');
+    let (names, field) = if is_player {
+        (("register_player", "LEAGUE_REGISTER_REQUEST"), "player_meta")
+    } else {
+        (("register_referee", "REFEREE_REGISTER_REQUEST"), "referee_meta")
+    };
+    let fields = json!({field: agent.meta(), "league_id": LEAGUE});
+    let reply = agent.call(stage.address, names, fields).result();
+    agent.shape.opened(&reply).unwrap()
+}
+
+fn progress(stage: &Stage, referee: &Stranger, order: &Call) -> Reply {
+    let fields = json!({
+        "league_id": LEAGUE, "match_id": order.message["match_id"], "attempt": 1,
+        "game_state": "INVITING",
+    });
+    referee.call(stage.address, ("match_progress", "MATCH_PROGRESS"), fields)
+}
+
+// req: AUTH-4, LIFE-4
+#[test]
+fn the_token_of_whoever_is_banned_works_no_longer() {
+    let Scene { stage, players, referees } = scene();
+    let (referee, player) = (&referees[0], &players[0]);
+    let order_of_match = referee.nth(1, "START_MATCH");
+    assert_eq!(query(&stage, referee).status, 200);
+    assert_eq!(progress(&stage, referee, &order_of_match).result()["status"], "ACCEPTED");
+    order(&stage, "ban", "REF01");
+    order(&stage, "ban", "P01");
+    let me = referee.me();
+    for reply in [
+        query(&stage, referee),
+        query(&stage, player),
+        progress(&stage, referee, &order_of_match),
+        report(&stage, ("referee:REF01", &me.token), &order_of_match),
+    ] {
+        assert_eq!(reply.code(), "E012", "{}", reply.body);
+        assert!(reply.body.contains("banned"), "it says why: {}", reply.body);
+    }
+    for agent in [referee, player] {
+        let refused = come_back(&stage, agent);
+        assert_eq!(
+            (&refused["status"], &refused["error_code"]),
+            (&json!("REJECTED"), &json!("E012"))
+        );
+    }
+    assert_eq!(query(&stage, &players[1]).status, 200, "nobody else is concerned");
+    assert!(query(&stage, &players[1]).json().get("error").is_none());
+
+    order(&stage, "reinstate", "P01");
+    assert_eq!(query(&stage, player).code(), "E012", "it may only register again");
+    let back = come_back(&stage, player);
+    assert_eq!((&back["status"], &back["player_id"]), (&json!("ACCEPTED"), &json!("P01")));
+    assert!(query(&stage, player).json().get("error").is_none());
+}
+
+// req: AUTH-4, RESULT-3
+#[test]
+fn after_the_league_tokens_change_nothing_any_more() {
+    let stage = Stage::open(&Plan::players(2));
+    let referee = Stranger::referee();
+    let me = referee.register(&stage);
+    let players = [Stranger::player(Shape::Flat), Stranger::player(Shape::Flat)];
+    players.iter().for_each(|player| drop(player.register(&stage)));
+    let order = referee.nth(1, "START_MATCH");
+    let send = |me: &Identity| report(&stage, ("referee:REF01", &me.token), &order);
+    assert_eq!(send(&me).result()["message_type"], "MATCH_RESULT_ACK");
+    stage.whole_league();
+    let books = stage.events_now().len();
+    assert_eq!(send(&me).result()["message_type"], "MATCH_RESULT_ACK", "it is in the books");
+    let mut other = order.clone();
+    other.message["players"].as_array_mut().unwrap().reverse();
+    let differs = report(&stage, ("referee:REF01", &me.token), &other);
+    assert_eq!(differs.code(), "E032");
+    assert_eq!(progress(&stage, &referee, &order).result()["status"], "REJECTED");
+    for agent in [&referee, &players[0]] {
+        let refused = come_back(&stage, agent);
+        assert_eq!(
+            (&refused["status"], &refused["error_code"]),
+            (&json!("REJECTED"), &json!("E019"))
+        );
+        assert!(query(&stage, agent).json().get("error").is_none(), "everybody may look");
+    }
+    assert_eq!(stage.events_now().len(), books, "nothing has happened");
 }

@@ -6,6 +6,8 @@ mod authentication;
 #[cfg(test)]
 mod envelope;
 #[cfg(test)]
+mod flood;
+#[cfg(test)]
 mod foreign_referee;
 #[cfg(test)]
 mod impostor;

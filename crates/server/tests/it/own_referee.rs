@@ -139,6 +139,7 @@ fn scene_on(
         },
         timeout: PATIENCE,
         troubles: None,
+        keep: None,
     };
     let exchange = Exchange::new(Caller::new("referee/it", PATIENCE));
     let ours = Referee::new(&url(office.address), exchange);

@@ -134,7 +134,7 @@ impl Shape {
 }
 
 /// 000's type, 000's method, 002's type.
-const NAMES: [(&str, &str, &str); 11] = [
+const NAMES: [(&str, &str, &str); 12] = [
     ("ROUND_ANNOUNCEMENT", "notify_round", "ROUND_ANNOUNCEMENT"),
     ("ROUND_COMPLETED", "notify_round_completed", "ROUND_COMPLETED"),
     ("LEAGUE_STANDINGS_UPDATE", "update_standings", "STANDINGS_UPDATE"),
@@ -146,14 +146,16 @@ const NAMES: [(&str, &str, &str); 11] = [
     ("GAME_OVER", "notify_match_result", "GAME_OVER"),
     ("MATCH_RESULT_REPORT", "report_match_result", "MATCH_RESULT_REPORT"),
     ("PING", "ping", "PING"),
+    ("SUSPENSION_NOTICE", "notify_suspension", "SUSPENSION_NOTICE"),
 ];
 
 type FieldsOf =
     (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
 
 /// What 000 and 001, 003, and 002 list for each message; `[]` stands for the first of a list.
-const FIELDS: [FieldsOf; 10] = [
+const FIELDS: [FieldsOf; 11] = [
     ("PING", &[], &[], &[]),
+    ("SUSPENSION_NOTICE", &[], &[], &["agent_id", "reason"]),
     (
         "ROUND_ANNOUNCEMENT",
         &[

@@ -13,11 +13,11 @@ use league_agent::player::Player;
 use league_agent::register::Application;
 use league_agent::strategy::House;
 use league_core::id::LeagueId;
-use league_core::manager::{Charter, Event, Fact, Recorded, StartRule};
+use league_core::manager::{Charter, Event, Fact, Phase, Recorded, StartRule};
 use league_core::policy::{Policy, RuleSet};
 use league_core::proof::{Keys, Secret, Token};
 use league_server::journal::{Follower, Head, Journal, MemoryJournal, SqliteJournal, codec};
-use league_server::manager::{Actor, Books, Manager, OpenError, Outbound, Stub};
+use league_server::manager::{Actor, Books, Manager, OpenError, Outbound, Rates, Stub};
 use league_server::referee::Referee;
 use league_wire::message::Meta;
 use league_wire::{Dialect, JoinCode};
@@ -95,13 +95,18 @@ pub(crate) struct Stage {
 impl Stage {
     /// A manager that keeps its league in memory.
     pub(crate) fn open(plan: &Plan) -> Self {
+        Self::open_at(plan, Rates::default())
+    }
+
+    /// A manager that keeps its league in memory, and may be asked as often as `rates` say.
+    pub(crate) fn open_at(plan: &Plan, rates: Rates) -> Self {
         let runtime = runtime();
         let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::default());
         let keys = Keys::derive(&Secret::new(SECRET));
         let charter = plan.charter(&keys);
         let founding = Books::found(journal.clone(), ambient::now(), charter);
         let books = runtime.block_on(founding).expect("a league is founded");
-        Self::host(runtime, journal, books, None)
+        Self::host((runtime, rates), journal, books, None)
     }
 
     /// A manager that keeps its league in the directory `data`.
@@ -110,7 +115,7 @@ impl Stage {
         let charter = plan.charter(&Keys::derive(&Secret::new(SECRET)));
         let founding = Books::found(journal.clone(), ambient::now(), charter);
         let books = runtime.block_on(founding).expect("a league is founded");
-        Self::host(runtime, journal, books, None)
+        Self::host((runtime, Rates::default()), journal, books, None)
     }
 
     /// A manager that takes up the league of another one, at the same address.
@@ -125,11 +130,11 @@ impl Stage {
         let replay = Books::replay(journal.clone(), &league, keys.check_value());
         let books = runtime.block_on(replay)?;
         let books = books.ok_or(OpenError::NotALeague(league))?;
-        Ok(Self::host(runtime, journal, books, Some(address)))
+        Ok(Self::host((runtime, Rates::default()), journal, books, Some(address)))
     }
 
     fn host(
-        runtime: Runtime,
+        (runtime, rates): (Runtime, Rates),
         journal: Arc<dyn Journal>,
         books: Books,
         address: Option<SocketAddr>,
@@ -141,7 +146,7 @@ impl Stage {
         let (stub, actor) = Actor::new(books, |stub| Outbound::new(stub, outbound_keys, exchange));
         let admin: Token = ADMIN.parse().unwrap();
         let leagues = BTreeMap::from([(LEAGUE.parse().unwrap(), stub.clone())]);
-        let manager = Arc::new(Manager::new(keys, admin, leagues));
+        let manager = Arc::new(Manager::new(keys, admin, leagues).at(rates));
         let (quit, quitting) = watch::channel(false);
         let listener = runtime.block_on(async {
             match address {
@@ -212,7 +217,15 @@ impl Stage {
         };
         let league = Some(LEAGUE.parse().unwrap());
         let (manager, dialect) = (url(self.address), Dialect::Flat);
-        Application { manager, league, dialect, meta, timeout: PATIENCE, troubles: None }
+        Application {
+            manager,
+            league,
+            dialect,
+            meta,
+            timeout: PATIENCE,
+            troubles: None,
+            keep: None,
+        }
     }
 
     /// Everything in the books up to the first event that satisfies `until`.
@@ -236,9 +249,18 @@ impl Stage {
         })
     }
 
-    /// Everything in the books, once the league is over.
+    /// Everything in the books, once the league is over and everybody can see it.
     pub(crate) fn whole_league(&self) -> Vec<Event> {
-        self.events_until(|fact| *fact == Fact::LeagueCompleted)
+        let events = self.events_until(|fact| *fact == Fact::LeagueCompleted);
+        // What is published follows what is written.
+        self.block_on(async {
+            let is_over =
+                || matches!(self.stub.published().league.phase(), Phase::Completed { .. });
+            while !is_over() {
+                tokio::task::yield_now().await;
+            }
+        });
+        events
     }
 
     /// Everything that is in the books now.

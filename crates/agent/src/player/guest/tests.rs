@@ -223,7 +223,15 @@ fn application(manager: String) -> Application {
         join: None,
     };
     let dialect = Dialect::Flat;
-    Application { manager, league: None, dialect, meta, timeout: PATIENCE, troubles: None }
+    Application {
+        manager,
+        league: None,
+        dialect,
+        meta,
+        timeout: PATIENCE,
+        troubles: None,
+        keep: None,
+    }
 }
 
 #[tokio::test]
