@@ -88,6 +88,8 @@ pub const TRANSCRIPT_BODIES_MAX: usize = 512 * 1024;
 pub const TRANSCRIPT_TEXT_MAX: usize = 512;
 /// Reports that a referee sends together; the answers to so many fit into one.
 pub const REPORTS_TOGETHER_MAX: usize = 32;
+/// Addresses that do not answer which a referee remembers.
+pub const BREAKERS_MAX: usize = 4_096;
 /// Letters that may wait for one match.
 pub const MATCH_INBOX_MAX: usize = 16;
 

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use league_agent::ambient;
+use league_agent::caller::CallError;
 use league_agent::exchange::{Exchange, new_conversation};
 use league_agent::guard::lock;
+use league_core::breaker::{Breaker, Outcome as Tried, Permission};
 use league_core::id::{AgentId, LeagueId};
 use league_core::manager::dispatch::Handout;
 use league_core::policy::Policy;
@@ -34,6 +36,8 @@ pub(super) struct Courier {
     pub(super) league: LeagueId,
     mail: Mutex<Mail>,
     arrived: Notify,
+    /// There is one since the last call failed.
+    breaker: Mutex<Option<Breaker>>,
 }
 
 #[derive(Debug, Default)]
@@ -48,8 +52,8 @@ impl Courier {
         (endpoint, dialect, batch): (Arc<str>, Dialect, bool),
         league: LeagueId,
     ) -> Self {
-        let (mail, arrived) = (Mutex::default(), Notify::new());
-        Self { agent, endpoint, dialect, batch, token, league, mail, arrived }
+        let (mail, arrived, breaker) = (Mutex::default(), Notify::new(), Mutex::default());
+        Self { agent, endpoint, dialect, batch, token, league, mail, arrived, breaker }
     }
 
     /// Puts a notice into the mail. An older table that still waits is replaced.
@@ -72,15 +76,65 @@ impl Courier {
         self.arrived.notify_one();
     }
 
-    /// Waits for mail and takes all of it.
+    /// Waits for mail and takes all of it. Notices to an address that does not answer wait until
+    /// its breaker allows a trial; matches do not, since somebody else can take them.
     pub(super) async fn collect(&self) -> Mail {
         loop {
-            let mail = std::mem::take(&mut *lock(&self.mail));
-            if !(mail.notices.is_empty() && mail.handouts.is_empty()) {
-                return mail;
+            let wait = self.refused_for();
+            {
+                let mut mail = lock(&self.mail);
+                let is_due = wait.is_none() && !mail.notices.is_empty();
+                if is_due || !mail.handouts.is_empty() {
+                    return std::mem::take(&mut *mail);
+                }
             }
-            self.arrived.notified().await;
+            match wait {
+                Some(wait) => drop(tokio::time::timeout(wait, self.arrived.notified()).await),
+                None => self.arrived.notified().await,
+            }
         }
+    }
+
+    /// Puts notices back that an address did not take which is not called for a while. What came
+    /// meanwhile is newer.
+    pub(super) fn put_back(&self, notices: VecDeque<Arc<Notice>>) {
+        if self.refused_for().is_none() {
+            return;
+        }
+        let newer = std::mem::replace(&mut lock(&self.mail).notices, notices);
+        newer.iter().for_each(|notice| self.post(notice));
+    }
+
+    /// How long the address is not called.
+    fn refused_for(&self) -> Option<Duration> {
+        let now = ambient::now();
+        match lock(&self.breaker).as_ref()?.allow(now) {
+            Permission::Refused { until } => Some(until.since(now)),
+            Permission::Granted | Permission::Trial => None,
+        }
+    }
+
+    /// Calls the agent, and remembers whether it answers.
+    async fn call(
+        &self,
+        exchange: &Exchange,
+        body: Bytes,
+        policy: &Policy,
+    ) -> Result<Bytes, CallError> {
+        if let Some(breaker) = lock(&self.breaker).as_mut() {
+            breaker.apply(Tried::Begun, ambient::now());
+        }
+        let told = exchange.tell(&self.endpoint, body, policy.default_timeout()).await;
+        let mut breaker = lock(&self.breaker);
+        match &told {
+            Ok(_) | Err(CallError::Busy | CallError::TooLarge) => *breaker = None,
+            Err(CallError::NotConnected(_) | CallError::Broken(_) | CallError::TimedOut(_)) => {
+                let breaker = breaker.get_or_insert_with(|| Breaker::from_policy(policy));
+                breaker.apply(Tried::Failed, ambient::now());
+            }
+            Err(CallError::Ours(_) | CallError::Forbidden(_) | CallError::BadAddress(_)) => {}
+        }
+        told
     }
 
     /// Sends messages in the agent's dialect, together if it takes batches, until they arrive or
@@ -115,7 +169,12 @@ impl Courier {
     /// Whether the agent answers a PING at all.
     pub(super) async fn ping(&self, exchange: &Exchange, timeout: Duration) -> bool {
         let (_, body) = exchange.encode(self.dialect, &self.letter(Message::Ping(Ping {})));
-        exchange.tell(&self.endpoint, body, timeout).await.is_ok()
+        let answers = exchange.tell(&self.endpoint, body, timeout).await.is_ok();
+        if answers {
+            *lock(&self.breaker) = None;
+            self.arrived.notify_one();
+        }
+        answers
     }
 
     const fn parcel_max(&self) -> usize {
@@ -133,8 +192,7 @@ impl Courier {
         let mut not_taken = vec![];
         let mut failures = 0;
         while !parcel.is_empty() {
-            let timeout = policy.default_timeout();
-            let told = exchange.tell(&self.endpoint, body_of(&parcel), timeout).await;
+            let told = self.call(exchange, body_of(&parcel), policy).await;
             let error = match told {
                 Ok(answer) => {
                     not_taken.extend(refusals(self.dialect, &parcel, &answer));
@@ -148,6 +206,10 @@ impl Courier {
                 let orders = parcel.iter().filter_map(|packed| packed.handout);
                 not_taken.extend(orders.map(|order| (order, reason.clone())));
                 parcel.retain(|packed| packed.handout.is_none());
+            }
+            let has_order = parcel.iter().any(|packed| packed.handout.is_some());
+            if !has_order && self.refused_for().is_some() {
+                break;
             }
             match plan.next(failures) {
                 Some(wait) => tokio::time::sleep(wait).await,

@@ -206,6 +206,7 @@ impl Outbound {
             (orders, published.league.policy().clone())
         };
         let not_taken = courier.deliver(&self.exchange, (notices, orders), &policy).await;
+        courier.put_back(mail.notices);
         for (handout, reason) in not_taken {
             let (match_id, attempt) = (handout.match_id, handout.attempt);
             let cause = VoidCause::NotTaken { reason };

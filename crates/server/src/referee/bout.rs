@@ -6,12 +6,16 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use league_agent::ambient::{self, OsDice};
+use league_agent::caller::CallError;
 use league_agent::exchange::new_conversation;
 use league_agent::guard::lock;
+use league_core::breaker::Permission;
 use league_core::dice::Dice;
 use league_core::draw::{Draw, Seed};
 use league_core::id::{ConversationId, MatchId};
-use league_core::referee::{Answer, Asking, Command, Effect, Event, Match, Phase, Trouble};
+use league_core::referee::{
+    Answer, Asking, Command, Effect, Event, Failure, Loss, Match, Phase, Trouble,
+};
 use league_core::retry::RetryPlan;
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
@@ -20,6 +24,7 @@ use league_wire::{Decision, Message, MessageType};
 use tokio::sync::mpsc;
 
 use super::account;
+use super::breakers::{Line, call_error};
 use super::conduct;
 use super::excuse::{Excuses, Pulse};
 use super::heard::{self, Heard, Remark};
@@ -41,6 +46,8 @@ pub(super) struct Bout {
     conduct: Seats<CallRecord>,
     /// What we did wrong while a player had to act.
     excuses: Excuses,
+    /// Whose invitation waited for the breaker of its address, and then was its trial.
+    on_trial: Seats<bool>,
     given_away: bool,
     /// Calls to players that wait for an answer. They may outlive the match.
     asks: FuturesUnordered<Call>,
@@ -62,6 +69,7 @@ impl Bout {
             remarks: Seats::default(),
             conduct: Seats::default(),
             excuses: Excuses::default(),
+            on_trial: Seats::default(),
             given_away: false,
             asks,
             errands,
@@ -162,6 +170,7 @@ impl Bout {
         let Ok(events) = self.machine.drive(now, command) else { return };
         for event in &events {
             self.record(now, event);
+            self.count_silence(event);
             conduct::note(&mut self.conduct, event);
             self.excuses.hear(event);
             for effect in self.machine.effects(event) {
@@ -179,6 +188,42 @@ impl Bout {
         }
     }
 
+    /// Silence counts for the breaker of whoever is silent.
+    fn count_silence(&self, event: &Event) {
+        let silent = match event {
+            Event::AttemptFailed { seat, failure: Failure::Silence, .. } => Some(*seat),
+            Event::SeatLost { seat, loss } => match loss {
+                Loss::NotJoined(Failure::Silence) | Loss::NoMove(Failure::Silence) => Some(*seat),
+                Loss::NotJoined(Failure::Unreachable)
+                | Loss::NoMove(Failure::Unreachable)
+                | Loss::Declined { .. }
+                | Loss::InvalidMove { .. } => None,
+            },
+            Event::AttemptFailed { failure: Failure::Unreachable, .. }
+            | Event::Began
+            | Event::Invited { .. }
+            | Event::InvitationPostponed { .. }
+            | Event::InvitationUnreachable { .. }
+            | Event::Joined { .. }
+            | Event::Asked { .. }
+            | Event::AnswerRefused { .. }
+            | Event::MoveMade { .. }
+            | Event::AnswerIgnored { .. }
+            | Event::StepTaken
+            | Event::NumberDrawn { .. }
+            | Event::Decided { .. }
+            | Event::Annulled { .. }
+            | Event::Acknowledged => None,
+        };
+        if let Some(seat) = silent {
+            self.line(seat).silent();
+        }
+    }
+
+    fn line(&self, seat: Seat) -> Line {
+        Line::new(&self.referee, &self.letters, seat, self.machine.policy())
+    }
+
     fn perform(&mut self, effect: Effect) {
         match effect {
             Effect::Invite { seat, deadline } => self.invite(seat, deadline),
@@ -191,13 +236,26 @@ impl Bout {
         }
     }
 
+    /// An invitation waits while the breaker is open, and then is its trial, repetitions included:
+    /// an open breaker never makes anybody lose.
     fn invite(&mut self, seat: Seat, deadline: Timestamp) {
+        let line = self.line(seat);
+        match line.begin() {
+            Permission::Refused { until } if !self.on_trial[seat] => {
+                self.on_trial[seat] = true;
+                self.drive(Command::Postpone { seat, until });
+                return;
+            }
+            Permission::Granted | Permission::Trial | Permission::Refused { .. } => {}
+        }
+        let was_trial = self.on_trial[seat];
         let budget = deadline.since(ambient::now());
         let message = self.letters.invitation(seat, budget);
         let (referee, letters) = (self.referee.clone(), self.letters.clone());
         self.asks.push(Box::pin(async move {
             let expected = [MessageType::GameJoinAck];
             let reply = letters.ask_player(&referee, seat, message, &expected, budget).await;
+            line.settled(call_error(&reply), was_trial);
             let reply = match reply {
                 Ok(reply) if letters.is_proved(seat, &reply.envelope) => reply,
                 Ok(_) => return Some(Heard::Unproved { seat }),
@@ -214,10 +272,12 @@ impl Bout {
         let budget = deadline.since(ambient::now());
         let last = self.last_deadline(attempt, deadline).since(ambient::now());
         let message = self.letters.parity_call(seat, deadline, budget);
+        let line = self.line(seat);
         let (referee, letters) = (self.referee.clone(), self.letters.clone());
         self.asks.push(Box::pin(async move {
             let expected = [MessageType::ChooseParityResponse];
             let reply = letters.ask_player(&referee, seat, message, &expected, last).await;
+            line.settled(call_error(&reply), false);
             let reply = match reply {
                 Ok(reply) if letters.is_proved(seat, &reply.envelope) => reply,
                 Ok(_) => return Some(Heard::Unproved { seat }),
@@ -259,10 +319,19 @@ impl Bout {
     }
 
     fn tell(&mut self, seat: Seat, message: Message, timeout: Duration) {
+        let line = self.line(seat);
+        if line.is_open() {
+            line.unheard(message.kind().name(self.letters.order.players[seat].dialect));
+            return;
+        }
         let (referee, letters) = (self.referee.clone(), self.letters.clone());
         self.errands.push(Box::pin(async move {
             // Whether it is acknowledged changes nothing.
-            letters.tell_player(&referee, seat, message, timeout).await;
+            let told = letters.tell_player(&referee, seat, message, timeout).await;
+            match told {
+                Err(CallError::TimedOut(_)) => line.silent(),
+                told => line.settled(told.as_ref().err(), false),
+            }
             None
         }));
     }

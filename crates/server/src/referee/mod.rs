@@ -2,6 +2,7 @@
 
 mod account;
 mod bout;
+mod breakers;
 mod conduct;
 mod excuse;
 mod heard;
@@ -27,6 +28,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 
 use crate::limits::{FINISHED_MATCHES_MAX, REFEREE_LEAVE_TIMEOUT};
+use breakers::Breakers;
 use mail::Mail;
 use outbound::Letters;
 
@@ -46,6 +48,7 @@ pub struct Referee {
     /// There is a task that nobody has looked after yet.
     spawned: Notify,
     leaving: watch::Sender<bool>,
+    breakers: Breakers,
     rules: Mutex<Option<CachedRules>>,
 }
 
@@ -87,6 +90,7 @@ impl Referee {
             tasks: Mutex::default(),
             spawned: Notify::new(),
             leaving: watch::Sender::new(false),
+            breakers: Breakers::default(),
             rules: Mutex::default(),
         })
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use league_agent::ambient;
+use league_agent::caller::CallError;
 use league_agent::exchange::{AskError, Exchange};
 use league_agent::guard::lock;
 use league_agent::register::Membership;
@@ -125,7 +126,7 @@ impl Letters {
         seat: Seat,
         message: Message,
         timeout: Duration,
-    ) {
+    ) -> Result<(), CallError> {
         let player = &self.order.players[seat];
         let letter = self.to_player(seat, message);
         let question = referee.players.question(player.dialect, &letter);
@@ -134,8 +135,12 @@ impl Letters {
         let out = lock(&self.recorder).sent(peer, name, question.body());
         let sent = referee.players.send(&player.endpoint, &question, timeout).await;
         let wrong = sent.as_ref().err().map(ToString::to_string);
-        let came = sent.ok().map(|answered| (answered.status, answered.body));
+        let (came, outcome) = match sent {
+            Ok(answered) => (Some((answered.status, answered.body)), Ok(())),
+            Err(error) => (None, Err(error)),
+        };
         lock(&self.recorder).settled(out, Outcome { came, name: None, wrong });
+        outcome
     }
 
     pub(super) async fn ask_manager(

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod authentication;
 #[cfg(test)]
+mod breaker;
+#[cfg(test)]
 mod envelope;
 #[cfg(test)]
 mod flood;

@@ -122,7 +122,21 @@ impl Stranger {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().unwrap();
         let life = Arc::new(Life { state: Mutex::default(), changed: Condvar::new() });
-        let shared = life.clone();
+        Self::answer(shape, listener, life.clone(), script);
+        Self { shape, address, role, life }
+    }
+
+    /// Listens again where it has left, and does the usual.
+    pub(crate) fn come_home(&self) {
+        let listener = TcpListener::bind(self.address).expect("nobody took the port");
+        {
+            let mut state = self.life.lock();
+            (state.leaving, state.gone) = (false, false);
+        }
+        Self::answer(self.shape, listener, self.life.clone(), Arc::new(|_| Say::Usual));
+    }
+
+    fn answer(shape: Shape, listener: TcpListener, shared: Arc<Life>, script: Arc<Script>) {
         std::thread::spawn(move || {
             while let Ok((stream, _)) = listener.accept() {
                 if shared.lock().leaving {
@@ -140,7 +154,6 @@ impl Stranger {
             shared.lock().gone = true;
             shared.changed.notify_all();
         });
-        Self { shape, address, role, life }
     }
 
     /// What the agent says of itself.

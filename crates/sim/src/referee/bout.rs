@@ -70,6 +70,8 @@ pub(super) struct Bout {
     failures: u32,
     pub(super) lies_told: u32,
     pub(super) conduct: Seats<Conduct>,
+    /// Whose invitation waited for the breaker of its address, and then was its trial.
+    on_trial: Seats<bool>,
     given_away: bool,
     /// Something was heard late, and what follows from it waits for the rest of what was said.
     heard_at: Option<Timestamp>,
@@ -94,6 +96,7 @@ impl Bout {
             failures: 0,
             lies_told: 0,
             conduct: Seats::default(),
+            on_trial: Seats::default(),
             given_away: false,
             heard_at: None,
         }
@@ -351,14 +354,18 @@ impl Bout {
         }
     }
 
-    /// An invitation waits while the address's breaker is open, and then is its trial.
+    /// An invitation waits once while the address's breaker is open, and then is its trial,
+    /// repetitions included.
     fn invite(&mut self, hall: &mut Hall<'_, '_>, seat: Seat, deadline: Timestamp) {
         let node = self.player(seat).node;
         let now = hall.stage.now;
         let policy = &self.order.policy;
         let breaker =
             hall.desk.breakers.entry(node).or_insert_with(|| Breaker::from_policy(policy));
-        if let Permission::Refused { until } = breaker.allow(now) {
+        if let Permission::Refused { until } = breaker.allow(now)
+            && !self.on_trial[seat]
+        {
+            self.on_trial[seat] = true;
             let command = if hall.stage.is_sabotaged(Sabotage::ForfeitByBreaker) {
                 Command::Join { seat, answer: Join::Refuse { reason: None } }
             } else {
