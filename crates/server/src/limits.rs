@@ -109,6 +109,8 @@ pub const LETTERS_MAX: usize = 100;
 pub const OLD_ADDRESS_WAIT: Duration = Duration::from_secs(2);
 /// Entries in the answer to one query.
 pub const QUERY_ENTRIES_MAX: usize = 128;
+/// Matches in one answer to a referee that asks for its own and does not say how many it takes.
+pub const ASSIGNMENTS_USUAL: u32 = 16;
 /// Calls that fail before a match goes to another referee.
 pub const ORDER_TRIES: u32 = 2;
 

@@ -129,6 +129,18 @@ impl Dispatcher {
         true
     }
 
+    /// The matches that `referee` has been handed and has not finished, in their order.
+    pub fn held_by(&self, referee: RefereeId) -> Vec<Handout> {
+        let desk = self.desks.get(&referee).into_iter();
+        let running = desk.flat_map(|desk| &desk.running);
+        let handout = |(&match_id, held): (&MatchId, &Held)| Handout {
+            referee,
+            match_id,
+            attempt: held.attempt,
+        };
+        running.map(handout).collect()
+    }
+
     /// The matches whose referees have shown no sign of life for too long.
     pub fn overdue(&self, now: Timestamp) -> Vec<Handout> {
         self.held().filter(|(_, until)| *until <= now).map(|(handout, _)| handout).collect()

@@ -110,6 +110,9 @@ impl Actor {
                 // Whoever asked may have left; the lease is renewed all the same.
                 let _gone = answer.send(self.dispatcher.renew(handout, until));
             }
+            Ask::Held { referee, answer } => {
+                let _gone = answer.send(self.dispatcher.held_by(referee));
+            }
         }
     }
 

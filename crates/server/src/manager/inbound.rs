@@ -1,30 +1,27 @@
 //! What arrives at the manager: who sent it, what it means, and which league it is for.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use league_agent::address::Address;
 use league_agent::ambient;
-use league_agent::caller::{Caller, is_callable};
+use league_agent::caller::Caller;
 use league_agent::desk::{self, Desk, Signed, refusal, shown_token};
 use league_agent::endpoint::{Answer, Posted, Service};
 use league_agent::exchange::{Exchange, new_conversation};
 use league_agent::guard::lock;
-use league_agent::targets::{Forbidden, Targets};
+use league_agent::targets::Targets;
 use league_agent::vitals::Vitals;
 use league_core::id::{AgentId, LeagueId, RefereeId};
 use league_core::manager::dispatch::Handout;
-use league_core::manager::{
-    Application, Command, League, Profile, ProtocolVersion, Reply, Returning, VoidCause,
-};
+use league_core::manager::{Application, Command, League, Reply, Returning, VoidCause};
 use league_core::proof::{Keys, Token};
 use league_core::roster::{AgentState, Reason};
 use league_wire::message::{
-    ErrorReport, LeagueQuery, MatchProgress, MatchProgressAck, MatchResultAck, MatchResultReport,
-    Meta, Ping, Pong, RegisterResponse,
+    AssignedMatches, ErrorReport, GetAssignedMatches, LeagueQuery, MatchProgress, MatchProgressAck,
+    MatchResultAck, MatchResultReport, Meta, Ping, Pong, RegisterResponse,
 };
 use league_wire::{
     AuthToken, Code, Decision, Dialect, Envelope, JoinCode, Letter, Message, Sender,
@@ -32,11 +29,13 @@ use league_wire::{
 
 use sha2::{Digest, Sha256};
 
+use super::applicant::{Applicant, check_reach, host, profile};
 use super::fault::{refused, report};
 use super::gate::{Gate, Rates, Visitor, origin};
 use super::leagues::{Leagues, Newcomer};
+use super::news::{self, Table};
 use super::{Stub, admin, evidence, query, view};
-use crate::limits::{LIST_WHOLE_MAX, OLD_ADDRESS_WAIT};
+use crate::limits::{ASSIGNMENTS_USUAL, HANDOUTS_MAX, LIST_WHOLE_MAX, OLD_ADDRESS_WAIT};
 
 const PROBING_AGENT: &str = concat!("league_manager/", env!("CARGO_PKG_VERSION"));
 
@@ -165,7 +164,7 @@ impl Manager {
         let stub = self.league_to_join(caller.envelope, who)?;
         let join_code = meta.join.as_ref().map(|code| Sha256::digest(code.reveal()).into());
         let profile = profile(meta, caller.dialect)?;
-        self.check_reach(&profile.endpoint, caller.peer)?;
+        check_reach(&self.targets, &profile.endpoint, caller.peer)?;
         let known = self.returning(&stub, caller.envelope, &profile.endpoint).await?;
         let conversation = caller.envelope.conversation.clone();
         let application = Application::new(profile, host(caller.peer), conversation);
@@ -252,26 +251,6 @@ impl Manager {
         probe.tell(address, body, OLD_ADDRESS_WAIT).await.is_ok()
     }
 
-    /// Whether an agent may be called where it says, or from where it calls if it does not say.
-    fn check_reach(&self, endpoint: &str, peer: SocketAddr) -> Result<(), Box<ErrorReport>> {
-        let checked = match endpoint.parse::<Address>() {
-            Ok(address) => self.targets.check_address(&address),
-            Err(_) => self.targets.check(SocketAddr::new(peer.ip(), 0)),
-        };
-        checked.map_err(|forbidden| {
-            let advice = match forbidden {
-                Forbidden::Inside(_) => {
-                    "name an address at which everybody can call you, or ask the administrator to \
-                     list your network (`allowed_networks` in league.toml, or --allow-network)"
-                }
-                Forbidden::Own(_) | Forbidden::NotAMachine(_) => {
-                    "name the address at which your agent listens"
-                }
-            };
-            refusal(Code::E003, &format!("contact_endpoint: {forbidden}; {advice}"))
-        })
-    }
-
     /// Whether an agent has shown its token since it registered.
     fn is_token_used(&self, stub: &Stub, agent: AgentId) -> bool {
         let league = stub.published().league.id().clone();
@@ -342,6 +321,19 @@ impl Manager {
         let lease_ms = u64::try_from(lease.as_millis()).ok();
         let ack = MatchProgressAck { match_id, attempt, status, lease_ms, draw_seed: None };
         Ok(Message::MatchProgressAck(ack).into())
+    }
+
+    async fn assigned(&self, envelope: &Envelope, message: GetAssignedMatches) -> Answered {
+        let stub = self.league(envelope)?;
+        let referee = self.referee(&stub, envelope)?;
+        let held = stub.held_by(referee).await.map_err(|error| report(&error))?;
+        let most = message.limit.unwrap_or(ASSIGNMENTS_USUAL) as usize;
+        let published = stub.published();
+        let (league, table) = (&published.league, Table::of_last_round(&published.league));
+        let assigned =
+            held.iter().filter_map(|held| news::start_match(&self.keys, league, held, &table));
+        let assignments = assigned.take(most.min(HANDOUTS_MAX)).collect();
+        Ok(Message::AssignedMatches(AssignedMatches { assignments }).into())
     }
 
     fn query(&self, envelope: &Envelope, query: &LeagueQuery) -> Answered {
@@ -451,6 +443,7 @@ impl Desk for Manager {
             Message::StartLeague(_) => self.start(&envelope).await,
             Message::MatchResultReport(report) => self.record(&envelope, report).await,
             Message::MatchProgress(progress) => self.progress(&envelope, progress).await,
+            Message::GetAssignedMatches(ask) => self.assigned(&envelope, ask).await,
             Message::LeagueQuery(query) => self.query(&envelope, &query),
             Message::Ping(_) => Ok(Message::Pong(Pong { state: None }).into()),
             _ => Err(refusal(Code::MethodNotFound, "the manager does not take this message")),
@@ -501,21 +494,6 @@ enum Deed {
     Officiate,
 }
 
-/// Who wants to register, and how it asked.
-struct Applicant<'a> {
-    envelope: &'a Envelope,
-    dialect: Dialect,
-    peer: SocketAddr,
-}
-
-/// The caller's host as it stands in an address.
-fn host(peer: SocketAddr) -> Arc<str> {
-    match peer.ip().to_canonical() {
-        IpAddr::V4(ip) => ip.to_string().into(),
-        IpAddr::V6(ip) => format!("[{ip}]").into(),
-    }
-}
-
 fn acknowledgement(of: league_wire::MessageType) -> Signed {
     Message::Ack(league_wire::message::Ack { of: Some(of) }).into()
 }
@@ -532,29 +510,4 @@ fn nonce_of(league: &League, agent: AgentId) -> Option<[u8; 32]> {
         AgentId::Player(id) => league.player(id).map(|player| player.nonce),
         AgentId::Referee(id) => league.referee(id).map(|referee| referee.nonce),
     }
-}
-
-fn profile(meta: Meta, dialect: Dialect) -> Result<Profile, Box<ErrorReport>> {
-    let version = meta.protocol_version.as_deref().map(str::parse);
-    let protocol_version = version.transpose().map_err(|_| {
-        let got = meta.protocol_version.as_deref().unwrap_or_default();
-        let text = format!("protocol_version: expected a version such as 2.1.0, got {got:?}");
-        refusal(Code::E018, &text)
-    })?;
-    let endpoint = meta.contact_endpoint.as_deref().unwrap_or_default();
-    // Document 002's agents name no address; the league gives them the documented one.
-    if !(endpoint.is_empty() || is_callable(endpoint)) {
-        let text = format!("contact_endpoint: expected http://host:port/mcp, got {endpoint:?}");
-        return Err(refusal(Code::E003, &text));
-    }
-    Ok(Profile {
-        display_name: meta.display_name.as_str().into(),
-        version: meta.version.as_str().into(),
-        protocol_version: protocol_version.unwrap_or(ProtocolVersion::OLDEST),
-        games: meta.game_types,
-        endpoint: endpoint.into(),
-        dialect: meta.dialect.unwrap_or(dialect).name().into(),
-        email: meta.contact_email.as_deref().map(Arc::from),
-        batch: meta.batch,
-    })
 }

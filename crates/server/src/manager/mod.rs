@@ -3,6 +3,7 @@
 mod action;
 mod actor;
 mod admin;
+mod applicant;
 pub mod blueprint;
 mod books;
 mod courier;
@@ -20,6 +21,7 @@ mod view;
 
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 
+use league_core::id::RefereeId;
 use league_core::manager::dispatch::Handout;
 use league_core::manager::{Command, League, Refusal, Reply};
 use tokio::sync::{mpsc, oneshot};
@@ -61,6 +63,8 @@ enum Ask {
     },
     /// A referee shows that it is still at a match.
     Renew { handout: Handout, answer: oneshot::Sender<bool> },
+    /// A referee wants to know its matches.
+    Held { referee: RefereeId, answer: oneshot::Sender<Vec<Handout>> },
 }
 
 /// Why the writer gave no answer.
@@ -102,6 +106,13 @@ impl Stub {
     async fn renew(&self, handout: Handout) -> Result<bool, AskError> {
         let (answer, wait) = oneshot::channel();
         self.send(Ask::Renew { handout, answer })?;
+        wait.await.map_err(|_| AskError::Unavailable)
+    }
+
+    /// The matches that a referee has been handed and has not finished.
+    async fn held_by(&self, referee: RefereeId) -> Result<Vec<Handout>, AskError> {
+        let (answer, wait) = oneshot::channel();
+        self.send(Ask::Held { referee, answer })?;
         wait.await.map_err(|_| AskError::Unavailable)
     }
 

@@ -2,6 +2,8 @@
 //! whole process can show.
 
 #[cfg(test)]
+mod assigned;
+#[cfg(test)]
 mod authentication;
 #[cfg(test)]
 mod breaker;

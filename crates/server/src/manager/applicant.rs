@@ -1,0 +1,77 @@
+//! Who wants to register: what it says of itself, and whether it may be called.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use league_agent::address::Address;
+use league_agent::caller::is_callable;
+use league_agent::desk::refusal;
+use league_agent::targets::{Forbidden, Targets};
+use league_core::manager::{Profile, ProtocolVersion};
+use league_wire::message::{ErrorReport, Meta};
+use league_wire::{Code, Dialect, Envelope};
+
+/// Who wants to register, and how it asked.
+pub(super) struct Applicant<'a> {
+    pub(super) envelope: &'a Envelope,
+    pub(super) dialect: Dialect,
+    pub(super) peer: SocketAddr,
+}
+
+/// The caller's host as it stands in an address.
+pub(super) fn host(peer: SocketAddr) -> Arc<str> {
+    match peer.ip().to_canonical() {
+        IpAddr::V4(ip) => ip.to_string().into(),
+        IpAddr::V6(ip) => format!("[{ip}]").into(),
+    }
+}
+
+/// Whether an agent may be called where it says, or from where it calls if it does not say.
+pub(super) fn check_reach(
+    targets: &Targets,
+    endpoint: &str,
+    peer: SocketAddr,
+) -> Result<(), Box<ErrorReport>> {
+    let checked = match endpoint.parse::<Address>() {
+        Ok(address) => targets.check_address(&address),
+        Err(_) => targets.check(SocketAddr::new(peer.ip(), 0)),
+    };
+    checked.map_err(|forbidden| {
+        let advice = match forbidden {
+            Forbidden::Inside(_) => {
+                "name an address at which everybody can call you, or ask the administrator to \
+                 list your network (`allowed_networks` in league.toml, or --allow-network)"
+            }
+            Forbidden::Own(_) | Forbidden::NotAMachine(_) => {
+                "name the address at which your agent listens"
+            }
+        };
+        refusal(Code::E003, &format!("contact_endpoint: {forbidden}; {advice}"))
+    })
+}
+
+/// What an agent says of itself, as the league keeps it.
+pub(super) fn profile(meta: Meta, dialect: Dialect) -> Result<Profile, Box<ErrorReport>> {
+    let version = meta.protocol_version.as_deref().map(str::parse);
+    let protocol_version = version.transpose().map_err(|_| {
+        let got = meta.protocol_version.as_deref().unwrap_or_default();
+        let text = format!("protocol_version: expected a version such as 2.1.0, got {got:?}");
+        refusal(Code::E018, &text)
+    })?;
+    let endpoint = meta.contact_endpoint.as_deref().unwrap_or_default();
+    // Document 002's agents name no address; the league gives them the documented one.
+    if !(endpoint.is_empty() || is_callable(endpoint)) {
+        let text = format!("contact_endpoint: expected http://host:port/mcp, got {endpoint:?}");
+        return Err(refusal(Code::E003, &text));
+    }
+    Ok(Profile {
+        display_name: meta.display_name.as_str().into(),
+        version: meta.version.as_str().into(),
+        protocol_version: protocol_version.unwrap_or(ProtocolVersion::OLDEST),
+        games: meta.game_types,
+        endpoint: endpoint.into(),
+        dialect: meta.dialect.unwrap_or(dialect).name().into(),
+        email: meta.contact_email.as_deref().map(Arc::from),
+        batch: meta.batch,
+    })
+}
