@@ -95,6 +95,10 @@ pub(crate) struct CreateArgs {
     /// How many players it takes
     #[arg(long, value_name = "N")]
     pub(crate) players_max: Option<u32>,
+    /// Who may play: a file of lines `code,student,group`. Where a code is missing one is made up,
+    /// and all of them are written into a private file beside it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) roster: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

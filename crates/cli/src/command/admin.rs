@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use league_core::policy::Policy;
 use league_server::manager::blueprint::{Blueprint, Start};
+use league_server::runtime::roster::{self, Roster};
 use serde_json::{Value, json};
 
 use super::look;
@@ -13,11 +14,19 @@ use crate::admin_args::{
     ActArgs, AgentActArgs, CreateArgs, ManagerArgs, MatchActArgs, OrderArgs, TokenArgs,
 };
 use crate::client::Client;
+use crate::output;
 use crate::report::{Failure, Hint};
 
 pub(super) fn create(args: &CreateArgs) -> Result<(), Failure> {
-    let wanted = blueprint(args).map_err(|error| Failure::usage("create", error))?;
+    let mut wanted = blueprint(args).map_err(|error| Failure::usage("create", error))?;
     let client = administrator("create", &args.manager, &args.token)?;
+    if let Some(file) = &args.roster {
+        let Roster { places, codes } = roster::read(file).map_err(anyhow::Error::new)?;
+        wanted.roster = Some(places);
+        if let Some(codes) = codes {
+            output::say(&format!("the join codes are in {}", codes.display()));
+        }
+    }
     let wanted = serde_json::to_value(&wanted).context("the league cannot be written")?;
     let founded = look::block_on(client.post("/api/v1/admin/leagues", &wanted))?;
     if args.manager.json {
@@ -124,6 +133,7 @@ fn blueprint(args: &CreateArgs) -> anyhow::Result<Blueprint> {
         set,
         start: Some(start_rule(&args.start)?),
         players_max: args.players_max,
+        roster: None,
     })
 }
 

@@ -56,6 +56,9 @@ fn told(news: ServeNews, json: bool) {
         ServeNews::Founded(league, file) => {
             output::say(&format!("league {league} is open; its join key is in {}", file.display()));
         }
+        ServeNews::Codes(file) => {
+            output::say(&format!("the join codes are in {}", file.display()));
+        }
         ServeNews::Failed(league, error) => {
             output::say(&format!("league {league}: {error}; trying again"));
         }
@@ -112,7 +115,11 @@ fn explained(error: ServeError) -> anyhow::Error {
         ServeError::Books(manager::OpenError::WrongSecret(_)) => {
             Some("restore the file `secret` in the data directory, or set LEAGUE_SECRET")
         }
-        ServeError::Journal(_) | ServeError::Books(_) | ServeError::Blueprint(_) => None,
+        ServeError::Journal(_)
+        | ServeError::Books(_)
+        | ServeError::Roster(_)
+        | ServeError::Admission(_)
+        | ServeError::Blueprint(_) => None,
     };
     let error = anyhow::Error::new(error);
     match hint {

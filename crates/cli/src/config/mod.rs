@@ -92,6 +92,8 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
     let admin = resolver.secret::<Token>("admin_token", "LEAGUE_ADMIN_TOKEN", "a token")?;
     let default_league = resolver.default_league(written.default_league)?;
     let networks = resolver.networks(given.networks, written.allowed_networks)?;
+    let open_referees = resolver.open_referees(written.open_referees);
+    let roster = written.league.as_ref().and_then(|league| league.roster.clone());
     let league = written.league.map(|league| resolver.league(league)).transpose()?;
     let listen_at = listen.parse().map_err(|_| {
         anyhow!(
@@ -101,7 +103,18 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
     })?;
     let data = PathBuf::from(data);
     let listen = listen_at;
-    let plan = ServePlan { listen, data, secret, admin, default_league, league, networks };
+    let roster = roster.map(|file| PathBuf::from(file.into_inner()));
+    let plan = ServePlan {
+        listen,
+        data,
+        secret,
+        admin,
+        default_league,
+        league,
+        roster,
+        open_referees,
+        networks,
+    };
     Ok(Config { plan, lines: resolver.lines })
 }
 
@@ -251,6 +264,13 @@ impl Resolver {
         Ok(networks)
     }
 
+    fn open_referees(&mut self, written: Option<Spanned<bool>>) -> bool {
+        let origin = written.as_ref().map_or(Origin::Default, |written| self.place(written));
+        let value = written.is_some_and(Spanned::into_inner);
+        self.note("", "open_referees", json!(value), origin);
+        value
+    }
+
     fn league(&mut self, written: WrittenLeague) -> anyhow::Result<Blueprint> {
         let file = self.file.as_ref().map(|file| file.name.clone()).unwrap_or_default();
         let id = written.id.ok_or_else(|| anyhow!("{file}: [league] needs an id"))?;
@@ -278,6 +298,10 @@ impl Resolver {
             blame.insert("players_max".into(), origin.to_string());
             self.note("league", "players_max", json!(max.get_ref()), origin);
         }
+        if let Some(roster) = &written.roster {
+            let origin = self.place(roster);
+            self.note("league", "roster", json!(roster.get_ref()), origin);
+        }
         let mut set = BTreeMap::new();
         let mut origins = BTreeMap::new();
         for (key, value) in written.set {
@@ -294,6 +318,7 @@ impl Resolver {
             set,
             start: Some(start),
             players_max: written.players_max.map(Spanned::into_inner),
+            roster: None,
         };
         let policy: Policy = wanted
             .policy()

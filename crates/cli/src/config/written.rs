@@ -19,6 +19,7 @@ pub(super) struct Written {
     pub(super) data: Option<Spanned<String>>,
     pub(super) default_league: Option<Spanned<String>>,
     pub(super) allowed_networks: Option<Spanned<Vec<String>>>,
+    pub(super) open_referees: Option<Spanned<bool>>,
     pub(super) league: Option<WrittenLeague>,
 }
 
@@ -32,6 +33,7 @@ pub(super) struct WrittenLeague {
     pub(super) rules: Option<Spanned<String>>,
     pub(super) start: Option<Spanned<Start>>,
     pub(super) players_max: Option<Spanned<u32>>,
+    pub(super) roster: Option<Spanned<String>>,
     #[serde(default)]
     pub(super) set: BTreeMap<String, Spanned<toml::Value>>,
 }
@@ -65,6 +67,6 @@ impl File {
     }
 }
 
-const KEYS: &str = "the keys are listen, data, default_league, allowed_networks, and under [league] \
-                    id, game, format, rules, start, players_max and set; \
+const KEYS: &str = "the keys are listen, data, default_league, allowed_networks, open_referees, and under \
+                    [league] id, game, format, rules, start, players_max, roster and set; \
                     `league serve --print-config` shows them";

@@ -15,6 +15,8 @@ mod reach;
 #[cfg(test)]
 mod record;
 #[cfg(test)]
+mod roster;
+#[cfg(test)]
 mod rules;
 #[cfg(test)]
 mod secret;

@@ -61,8 +61,9 @@ fn authorize(manager: &Manager, shown: Option<&str>) -> Result<(), No> {
 async fn create(manager: &Manager, body: &[u8]) -> Outcome {
     let wanted: Blueprint = read(body)?;
     let charter = wanted.charter(manager.keys())?;
+    let players = wanted.players()?;
     let league = charter.league.clone();
-    manager.leagues().found(charter).await?;
+    manager.leagues().found(charter, players).await?;
     let mut document = show(manager, &league)?;
     // Whoever founds a league needs it to send referees there, and nobody else is told.
     document["join_key"] = json!(manager.keys().join_key(&league).expose());
@@ -107,6 +108,7 @@ impl From<FoundError> for No {
     fn from(error: FoundError) -> Self {
         let status = match &error {
             FoundError::Exists(_) => 409,
+            FoundError::Admission(_) => 422,
             FoundError::Open(_) => 500,
             FoundError::Closed | FoundError::Busy => 503,
         };

@@ -1,16 +1,18 @@
 //! A league as somebody wants it: over the administrator's interface, or in a configuration file.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use league_agent::exchange::random_hex;
 use league_core::id::{BadId, LeagueId};
 use league_core::limits::PLAYERS_MAX;
-use league_core::manager::{BadCharter, Charter, League, StartRule};
+use league_core::manager::{BadCharter, Charter, Invited, League, PlayerAdmission, StartRule};
 use league_core::policy::{BadRule, Policy, RuleSet};
 use league_core::proof::Keys;
 use league_core::time::Timestamp;
 use league_wire::iso;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 /// A league as it is wanted. What is not said is as usual.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +39,28 @@ pub struct Blueprint {
     /// How many players it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub players_max: Option<u32>,
+    /// Who may play, each with a code of its own; everybody if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roster: Option<Vec<Place>>,
+}
+
+/// Somebody's place in a league.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// The code that its player shows.
+    pub code: String,
+    /// Who was given it.
+    pub student: String,
+    /// The group it counts for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place").field("student", &self.student).finish_non_exhaustive()
+    }
 }
 
 /// What makes a league start.
@@ -127,6 +151,24 @@ impl Blueprint {
 }
 
 impl Blueprint {
+    /// Who may play.
+    ///
+    /// # Errors
+    /// If a place has no code.
+    pub fn players(&self) -> Result<PlayerAdmission, BadBlueprint> {
+        let Some(roster) = &self.roster else { return Ok(PlayerAdmission::Open) };
+        if let Some(place) = roster.iter().find(|place| place.code.trim().is_empty()) {
+            let text = format!("{} has no code", place.student);
+            return Err(BadBlueprint::new("roster", text));
+        }
+        let invited = |place: &Place| Invited {
+            code: Sha256::digest(place.code.trim()).into(),
+            student: place.student.as_str().into(),
+            group: place.group.as_deref().map(Into::into),
+        };
+        Ok(PlayerAdmission::Codes(roster.iter().map(invited).collect()))
+    }
+
     fn players_max(&self, start: StartRule) -> Result<u32, BadBlueprint> {
         let ceiling = self.players_max.unwrap_or(PLAYERS_MAX);
         if !(2..=PLAYERS_MAX).contains(&ceiling) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
 use league_core::id::LeagueId;
-use league_core::manager::{Charter, League, Phase};
+use league_core::manager::{Charter, League, Phase, PlayerAdmission, Refusal};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{OpenError, Stub};
@@ -23,6 +23,8 @@ pub struct Leagues {
 pub struct Founding {
     /// What it is founded with.
     pub charter: Charter,
+    /// Who may play.
+    pub players: PlayerAdmission,
     /// Where the answer goes, once the league is in the books.
     pub answer: oneshot::Sender<Result<(), FoundError>>,
 }
@@ -33,6 +35,9 @@ pub enum FoundError {
     /// There is one of this name.
     #[error("there is a league {0} already")]
     Exists(LeagueId),
+    /// Nobody could join it like this.
+    #[error(transparent)]
+    Admission(#[from] Refusal),
     /// Its books cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -87,10 +92,14 @@ impl Leagues {
     ///
     /// # Errors
     /// If there is one of that name, or it cannot be founded.
-    pub async fn found(&self, charter: Charter) -> Result<(), FoundError> {
+    pub async fn found(
+        &self,
+        charter: Charter,
+        players: PlayerAdmission,
+    ) -> Result<(), FoundError> {
         let founder = self.founder.as_ref().ok_or(FoundError::Closed)?;
         let (answer, wait) = oneshot::channel();
-        founder.try_send(Founding { charter, answer }).map_err(|error| match error {
+        founder.try_send(Founding { charter, players, answer }).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => FoundError::Busy,
             mpsc::error::TrySendError::Closed(_) => FoundError::Closed,
         })?;

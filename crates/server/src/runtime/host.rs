@@ -6,19 +6,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{io, time::Duration};
 
-use league_agent::ambient;
+use league_agent::ambient::{self, OsDice};
 use league_agent::caller::Caller;
 use league_agent::endpoint::serve as answer_calls;
 use league_agent::exchange::Exchange;
 use league_agent::guard;
 use league_agent::targets::{Network, Targets};
 use league_core::id::LeagueId;
-use league_core::manager::Charter;
+use league_core::manager::{
+    Admission, Charter, Command, League, PlayerAdmission, RefereeAdmission, Refusal,
+};
 use league_core::proof::{Keys, Secret, Token};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
+use super::roster::{self, Roster, RosterError};
 use super::{join, make_directory};
 use crate::journal::{Journal, JournalError, SqliteJournal, sqlite};
 use crate::limits::{FOUNDINGS_MAX, REOPEN_PAUSE};
@@ -43,6 +46,10 @@ pub struct ServePlan {
     pub default_league: Option<LeagueId>,
     /// A league that is founded unless it is there.
     pub league: Option<Blueprint>,
+    /// Who may play in it: a file with a code for each of them.
+    pub roster: Option<PathBuf>,
+    /// Whether every referee may officiate, although others than this machine can reach the manager.
+    pub open_referees: bool,
     /// Private networks whose agents are called although others can reach the manager too.
     pub networks: Vec<Network>,
 }
@@ -61,6 +68,8 @@ pub enum ServeNews {
     },
     /// A league has been founded; the file holds its join key.
     Founded(LeagueId, PathBuf),
+    /// Codes were made up for whoever had none; the file holds them.
+    Codes(PathBuf),
     /// The books of a league cannot be written or read just now.
     Failed(LeagueId, OpenError),
     /// The books of a league are open again.
@@ -98,6 +107,12 @@ pub enum ServeError {
     /// A league's books cannot be opened.
     #[error(transparent)]
     Books(#[from] OpenError),
+    /// The roster of the league that is to be founded cannot be used.
+    #[error(transparent)]
+    Roster(#[from] RosterError),
+    /// Nobody could join it like this.
+    #[error("the league to be founded: {0}")]
+    Admission(#[from] Refusal),
     /// The league that is to be founded cannot be.
     #[error("the league to be founded: {0}")]
     Blueprint(#[from] BadBlueprint),
@@ -120,9 +135,11 @@ pub async fn serve(
     let address = listener.local_addr().map_err(taken)?;
     let networks = plan.networks.iter().copied();
     let targets = networks.fold(Targets::of_server(address), Targets::and);
-    let (mut host, mut inbox) = Host::open(plan, targets.clone()).await?;
+    let is_open = plan.open_referees || address.ip().to_canonical().is_loopback();
+    let referees = if is_open { RefereeAdmission::Open } else { RefereeAdmission::KeyOrApproval };
+    let (mut host, mut inbox) = Host::open(plan, targets.clone(), referees).await?;
     let file = host.file.clone();
-    let leagues = host.open_all(plan).await?;
+    let leagues = host.open_all(plan, &mut tell).await?;
     let manager = Manager::hosting(host.desk.keys.clone(), host.admin(plan)?, host.leagues());
     let manager = manager.calling(targets);
     let (quit, quitting) = watch::channel(false);
@@ -149,6 +166,20 @@ pub async fn serve(
     Ok(())
 }
 
+/// Who may play in the league that is founded with the manager.
+fn players(
+    plan: &ServePlan,
+    wanted: &Blueprint,
+    tell: &mut impl FnMut(ServeNews),
+) -> Result<PlayerAdmission, ServeError> {
+    let Some(file) = &plan.roster else { return Ok(wanted.players()?) };
+    let Roster { places, codes } = roster::read(file)?;
+    if let Some(codes) = codes {
+        tell(ServeNews::Codes(codes));
+    }
+    Ok(Blueprint { roster: Some(places), ..wanted.clone() }.players()?)
+}
+
 /// Everything that a manager runs.
 struct Host {
     desk: Arc<Desk>,
@@ -167,6 +198,8 @@ struct Desk {
     data: PathBuf,
     /// Whom the leagues may call.
     targets: Targets,
+    /// Which referees may officiate.
+    referees: RefereeAdmission,
 }
 
 struct Inbox {
@@ -175,7 +208,11 @@ struct Inbox {
 }
 
 impl Host {
-    async fn open(plan: &ServePlan, targets: Targets) -> Result<(Self, Inbox), ServeError> {
+    async fn open(
+        plan: &ServePlan,
+        targets: Targets,
+        referees: RefereeAdmission,
+    ) -> Result<(Self, Inbox), ServeError> {
         let data = plan.data.clone();
         make_directory(&data).map_err(|source| ServeError::Data { path: data.clone(), source })?;
         let journal = SqliteJournal::open(&data)?;
@@ -193,6 +230,7 @@ impl Host {
             news,
             data,
             targets,
+            referees,
         };
         let (writers, tasks) = (JoinSet::new(), JoinSet::new());
         let close = watch::Sender::new(false);
@@ -212,18 +250,30 @@ impl Host {
     }
 
     /// Goes on with every league of the journal, and founds the wanted one unless it is there.
-    async fn open_all(&mut self, plan: &ServePlan) -> Result<Vec<(LeagueId, PathBuf)>, ServeError> {
+    async fn open_all(
+        &mut self,
+        plan: &ServePlan,
+        tell: &mut impl FnMut(ServeNews),
+    ) -> Result<Vec<(LeagueId, PathBuf)>, ServeError> {
         let mut opened = vec![];
         for league in self.desk.journal.leagues().await? {
             let books = self.desk.reopen(&league).await?;
             opened.push((league.clone(), self.desk.keep_join_key(&league)?));
-            self.write(league, books);
+            self.write(league.clone(), books);
+            self.desk.close_to_strangers(&league).await;
         }
         if let Some(wanted) = &plan.league {
             let charter = wanted.charter(&self.desk.keys)?;
             if self.desk.leagues.find(&charter.league).is_none() {
                 let league = charter.league.clone();
-                let books = self.desk.found(charter).await?;
+                let players = players(plan, wanted, tell)?;
+                let books = self.desk.found(charter, players).await.map_err(|no| match no {
+                    FoundError::Open(error) => error.into(),
+                    FoundError::Admission(refusal) => ServeError::Admission(refusal),
+                    FoundError::Exists(_) | FoundError::Closed | FoundError::Busy => {
+                        unreachable!("it is founded here")
+                    }
+                })?;
                 opened.push((league.clone(), self.desk.keep_join_key(&league)?));
                 self.write(league, books);
             }
@@ -232,12 +282,12 @@ impl Host {
     }
 
     async fn found(&mut self, founding: Founding, tell: &mut impl FnMut(ServeNews)) {
-        let Founding { charter, answer } = founding;
+        let Founding { charter, players, answer } = founding;
         let league = charter.league.clone();
         let outcome = if self.desk.leagues.find(&league).is_some() {
             Err(FoundError::Exists(league.clone()))
         } else {
-            self.desk.found(charter).await.map_err(FoundError::Open)
+            self.desk.found(charter, players).await
         };
         let outcome = outcome.map(|books| {
             self.write(league.clone(), books);
@@ -258,8 +308,31 @@ impl Host {
 }
 
 impl Desk {
-    async fn found(&self, charter: Charter) -> Result<Books, OpenError> {
-        Books::found(self.journal.clone(), ambient::now(), charter).await
+    /// Founds a league that nobody can join before it is said who may.
+    async fn found(&self, charter: Charter, players: PlayerAdmission) -> Result<Books, FoundError> {
+        let (admission, now) = (Admission { players, referees: self.referees }, ambient::now());
+        // A league is in the books for ever, so what cannot be is found out before.
+        League::open(&charter).map_err(OpenError::from)?.decide(
+            now,
+            Command::SetAdmission(Box::new(admission.clone())),
+            &mut OsDice,
+        )?;
+        let mut books = Books::found(self.journal.clone(), now, charter).await?;
+        books.enter(now, Command::SetAdmission(Box::new(admission)), None, &mut OsDice)?;
+        books.commit().await.map_err(OpenError::from)?;
+        Ok(books)
+    }
+
+    /// A league that was founded where only this machine could reach it may be open to every
+    /// referee; here it must not be.
+    async fn close_to_strangers(&self, league: &LeagueId) {
+        let Some(stub) = self.leagues.find(league) else { return };
+        let admission = stub.published().league.admission().clone();
+        if self.referees == RefereeAdmission::KeyOrApproval && admission.referees != self.referees {
+            let closed = Admission { referees: self.referees, ..admission };
+            // Its writer reports for itself if it cannot write.
+            drop(stub.ask(Command::SetAdmission(Box::new(closed)), None).await);
+        }
     }
 
     async fn reopen(&self, league: &LeagueId) -> Result<Books, OpenError> {

@@ -7,6 +7,7 @@ mod host;
 mod join;
 mod keyring;
 mod recount;
+pub mod roster;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,121 @@
+//! Leagues that only take those on a roster, each with a code of its own.
+
+use serde_json::{Value, json};
+
+use crate::program::Place;
+use crate::service::{Office, until};
+use crate::services::{REFEREE, events, found};
+
+const STUDENTS: &str = "code,student,group\n,\"Lovelace, Ada\",red\nturing42,Alan,blue\n";
+
+fn codes(place: &Place) -> Vec<String> {
+    let text = std::fs::read_to_string(place.path().join("students.codes.csv")).unwrap();
+    text.lines().skip(1).map(|line| line.split(',').next().unwrap().to_string()).collect()
+}
+
+/// What somebody is told who is not let in.
+fn refused(office: &Office, place: &Place, code: &str) -> String {
+    let line = format!("player --league spring --listen 127.0.0.1:0 {code}");
+    let run = office.run(place, &line);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    run.stderr
+}
+
+/// Plays the league of two students, and gives what is in its books.
+fn play(place: &Place, office: Office) -> String {
+    let codes = codes(place);
+    assert_eq!(codes.len(), 2);
+    assert!(refused(&office, place, "").contains("with a join code only"));
+    assert!(refused(&office, place, "--join-code guess").contains("is not one of this league"));
+    let player = |code: &str| format!("player --league spring --join-code {code}");
+    let _referee = office.seat(place, REFEREE);
+    let _ada = office.seat(place, &player(&codes[0]));
+    assert!(
+        refused(&office, place, &format!("--join-code {}", codes[0])).contains("has been used")
+    );
+    let _alan = office.seat(place, &player(&codes[1]));
+    let standings = office.standings_at_the_end("spring");
+    assert_eq!(standings["standings"][0]["played"], 1, "{standings}");
+    let pages = ["/api/v1/leagues", "/api/v1/leagues/spring", "/api/v1/leagues/spring/standings"];
+    let pages = pages.map(|page| office.look(page).unwrap().to_string());
+    for private in ["Lovelace", "turing42", &codes[0]] {
+        assert!(pages.iter().all(|page| !page.contains(private)), "{private} in {pages:?}");
+    }
+    office.service.terminate();
+    assert_eq!(office.service.end(), Some(0));
+    let books = format!("{:?}", events(place, "spring"));
+    assert!(!books.contains(&codes[0]) && !books.contains("turing42"), "only hashes of codes");
+    books
+}
+
+#[test]
+fn a_league_is_created_for_those_on_a_roster() {
+    let place = Place::new();
+    std::fs::write(place.path().join("students.csv"), STUDENTS).unwrap();
+    let office = Office::open(&place);
+    let rules = "--start players=2 --set announcement_lead=0s";
+    let line = format!("create --json --league spring --roster students.csv {rules}");
+    let run = office.run(&place, &line);
+    assert_eq!(
+        (run.code, run.stderr.as_str()),
+        (Some(0), "the join codes are in students.codes.csv\n")
+    );
+    let again = office.run(&place, "create --league autumn --roster students.csv");
+    assert_eq!(again.code, Some(1));
+    assert!(again.stderr.contains("name it as the roster, or remove it"), "{}", again.stderr);
+    std::fs::write(place.path().join("twice.csv"), "a,Ada,\na,Alan,\n").unwrap();
+    let twice = office.run(&place, "create --league autumn --roster twice.csv");
+    assert!(twice.stderr.contains("a join code is listed twice"), "{}", twice.stderr);
+    let leagues = office.look("/api/v1/leagues").unwrap();
+    assert_eq!(leagues["leagues"].as_array().unwrap().len(), 1, "half a league is none");
+    assert!(play(&place, office).contains("Lovelace, Ada"), "grades belong to people");
+}
+
+#[test]
+fn the_roster_of_a_configuration_counts_when_the_league_is_founded() {
+    let place = Place::new();
+    std::fs::write(place.path().join("students.csv"), STUDENTS).unwrap();
+    let written = "[league]\nid = \"spring\"\nstart = { players = 2 }\nroster = \"students.csv\"\n\
+                   set.announcement_lead = \"0s\"\n";
+    std::fs::write(place.path().join("league.toml"), written).unwrap();
+    let shown = place.run("serve --print-config --json");
+    let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
+    let roster = json!({"value": "students.csv", "origin": "league.toml:4"});
+    assert_eq!(shown["league.roster"], roster);
+    assert!(!place.path().join("students.codes.csv").exists(), "nothing was founded");
+    let office = Office::open(&place);
+    until("it says where the codes are", || {
+        let said = std::fs::read_to_string(place.path().join("stderr.txt")).unwrap();
+        said.contains("the join codes are in students.codes.csv").then_some(())
+    });
+    let before = codes(&place);
+    office.service.kill();
+    let office = Office::open(&place);
+    assert_eq!(codes(&place), before, "a league that is there keeps its codes");
+    play(&place, office);
+}
+
+#[test]
+fn a_manager_in_the_open_gives_matches_to_its_own_referees_only() {
+    let place = Place::new();
+    let office = Office::open(&place);
+    found(&office, &place, "--league spring --set announcement_lead=0s");
+    let port = office.address.rsplit(':').next().unwrap().to_string();
+    office.service.terminate();
+    assert_eq!(office.service.end(), Some(0));
+    let open = format!("0.0.0.0:{port} --allow-network 127.0.0.0/8");
+    let office = Office { address: format!("127.0.0.1:{port}"), ..Office::open_at(&place, &open) };
+    found(&office, &place, "--league autumn --set announcement_lead=0s");
+    for league in ["spring", "autumn"] {
+        let _stranger = office.seat(&place, &format!("referee --league {league}"));
+        let _players = office.seat(&place, &format!("player --count 2 --league {league}"));
+        let early = office.run(&place, &format!("start {league}"));
+        assert_eq!(early.code, Some(1), "{league}");
+        assert!(early.stderr.contains("needs a referee"), "{}", early.stderr);
+        let key = format!("--join-key league-data/join-key-{league}");
+        let _own = office.seat(&place, &format!("referee --league {league} {key}"));
+        assert_eq!(office.run(&place, &format!("start {league}")).code, Some(0), "{league}");
+        let standings = office.standings_at_the_end(league);
+        assert_eq!(standings["standings"][0]["played"], 1, "{standings}");
+    }
+}

@@ -1,0 +1,180 @@
+//! The roster of a class: who was given which join code. A file of lines `code,student,group`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use league_agent::exchange::random_hex;
+use league_agent::keep::write_private;
+
+use crate::manager::blueprint::Place;
+
+/// The first line of a roster.
+const HEAD: &str = "code,student,group";
+
+/// A roster that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Roster {
+    /// Everybody on it, each with a code.
+    pub places: Vec<Place>,
+    /// Where the codes stand that were made up, if any were.
+    pub codes: Option<PathBuf>,
+}
+
+/// Why a roster cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RosterError {
+    /// It cannot be read, or its codes cannot be written.
+    #[error("cannot use the roster {file}: {source}")]
+    File {
+        /// Which file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line of it is none.
+    #[error("{file}:{line}: expected {HEAD} with a student, got `{got}`")]
+    Line {
+        /// Which file.
+        file: PathBuf,
+        /// Which line, from one.
+        line: usize,
+        /// What stands there, without its code.
+        got: String,
+    },
+    /// There is nobody on it.
+    #[error("there is nobody on the roster {0}; its lines are {HEAD}")]
+    Empty(PathBuf),
+    /// Codes were made up for it before.
+    #[error("{0} holds the codes that were made up before; name it as the roster, or remove it")]
+    CodesExist(PathBuf),
+}
+
+/// Reads a roster. Who has no code is given one, and everybody's codes go into a private file
+/// beside it, which is a roster too.
+///
+/// # Errors
+/// If the roster cannot be used.
+pub fn read(file: &Path) -> Result<Roster, RosterError> {
+    let failed = |file: &Path| {
+        let file = file.to_path_buf();
+        move |source| RosterError::File { file, source }
+    };
+    let text = fs::read_to_string(file).map_err(failed(file))?;
+    let mut places = vec![];
+    for (number, line) in (1_usize..).zip(text.trim_start_matches('\u{feff}').lines()) {
+        let is_head =
+            number == 1 && line.to_ascii_lowercase().replace(' ', "").starts_with("code,");
+        if is_head || line.trim().is_empty() {
+            continue;
+        }
+        places.push(place(line).ok_or_else(|| RosterError::Line {
+            file: file.into(),
+            line: number,
+            got: line.split_once(',').map_or("", |(_, rest)| rest).to_string(),
+        })?);
+    }
+    if places.is_empty() {
+        return Err(RosterError::Empty(file.into()));
+    }
+    if places.iter().all(|place| !place.code.is_empty()) {
+        return Ok(Roster { places, codes: None });
+    }
+    let codes = file.with_extension("codes.csv");
+    if codes.exists() {
+        return Err(RosterError::CodesExist(codes));
+    }
+    for place in places.iter_mut().filter(|place| place.code.is_empty()) {
+        place.code = random_hex();
+    }
+    let lines = places.iter().map(line).collect::<Vec<_>>().join("\n");
+    write_private(&codes, &format!("{HEAD}\n{lines}\n")).map_err(failed(&codes))?;
+    Ok(Roster { places, codes: Some(codes) })
+}
+
+fn place(line: &str) -> Option<Place> {
+    let mut cells = cells(line)?.into_iter();
+    let (code, student) = (cells.next()?, cells.next()?);
+    let group = cells.next().filter(|group| !group.is_empty());
+    let is_whole = cells.all(|cell| cell.is_empty()) && !student.is_empty();
+    is_whole.then_some(Place { code, student, group })
+}
+
+/// The cells of a line; one in quotes may hold commas, and two quotes in it are one.
+fn cells(line: &str) -> Option<Vec<String>> {
+    let (mut cells, mut cell, mut quoted) = (vec![], String::new(), false);
+    let mut letters = line.trim().chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if quoted && letters.peek() == Some(&'"') => {
+                letters.next();
+                cell.push('"');
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => cells.push(std::mem::take(&mut cell).trim().to_string()),
+            letter => cell.push(letter),
+        }
+    }
+    cells.push(cell.trim().to_string());
+    (!quoted).then_some(cells)
+}
+
+fn line(place: &Place) -> String {
+    let quoted = |text: &str| {
+        let is_plain = !text.contains([',', '"']);
+        if is_plain { text.to_string() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
+    };
+    let Place { code, student, group } = place;
+    format!("{},{},{}", quoted(code), quoted(student), quoted(group.as_deref().unwrap_or("")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(text: &str) -> (tempfile::TempDir, PathBuf) {
+        let data = tempfile::tempdir().unwrap();
+        let file = data.path().join("students.csv");
+        fs::write(&file, text).unwrap();
+        (data, file)
+    }
+
+    #[test]
+    fn a_roster_with_codes_is_taken_as_it_is() {
+        let text = "Code, Student, Group\r\nabc, \"Lovelace, Ada\", red\n\ndef,Alan \"\"T\"\"\n";
+        let (_data, file) = written(text);
+        let roster = read(&file).unwrap();
+        let shown: Vec<_> =
+            roster.places.iter().map(|p| (&*p.code, &*p.student, p.group.as_deref())).collect();
+        assert_eq!(shown, [("abc", "Lovelace, Ada", Some("red")), ("def", "Alan T", None)]);
+        assert_eq!(roster.codes, None);
+    }
+
+    #[test]
+    fn codes_are_made_up_once_and_kept_in_a_private_roster() {
+        let (data, file) = written("code,student,group\n,\"Lovelace, Ada\",red\nmine,Alan,\n");
+        let roster = read(&file).unwrap();
+        let codes = data.path().join("students.codes.csv");
+        assert_eq!(roster.codes.as_deref(), Some(&*codes));
+        assert_eq!((roster.places[0].code.len(), &*roster.places[1].code), (32, "mine"));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&codes).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        assert_eq!(read(&codes).unwrap().places, roster.places, "it is a roster too");
+        let again = read(&file).unwrap_err();
+        assert!(matches!(again, RosterError::CodesExist(_)), "nobody's code is replaced: {again}");
+    }
+
+    #[test]
+    fn what_is_no_roster_is_found_in_its_line_without_its_code() {
+        let (_data, file) = written("code,student,group\nabc,Ada,red\nsecret,\n");
+        let error = read(&file).unwrap_err().to_string();
+        assert!(error.contains("students.csv:3") && !error.contains("secret"), "{error}");
+        for text in ["code,student,group\n", "", "a,b,c,d\n", "a,\"b\n"] {
+            let (_data, file) = written(text);
+            assert!(read(&file).is_err(), "{text:?}");
+        }
+    }
+}
