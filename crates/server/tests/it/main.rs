@@ -39,3 +39,5 @@ mod stranger;
 mod transcript;
 #[cfg(test)]
 mod troubles;
+#[cfg(test)]
+mod watcher;
