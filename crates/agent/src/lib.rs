@@ -3,9 +3,10 @@
 //! [`endpoint`] is being called, [`caller`] is calling; both know HTTP and nothing of the protocol.
 //! [`address`] is where somebody can be called, [`targets`] who may be, [`rate`] how often.
 //! [`desk`] answers protocol messages behind an endpoint, [`exchange`] sends them and reads the
-//! answers. [`register`] is the handshake with the manager, [`player`] a whole player around a
-//! [`strategy`]; [`keep`] is where its token lies between two runs. [`ambient`] is the only clock and the only entropy in the workspace, [`guard`]
-//! keeps locks usable and panics heard, [`vitals`] says over plain HTTP whether an agent lives.
+//! answers. [`register`] is the handshake with the manager, [`keep`] where a token lies between
+//! two runs, [`player`] a whole player around a [`strategy`]. [`ambient`] is the only clock and the
+//! only entropy in the workspace, [`guard`] keeps locks usable and panics heard, [`vitals`] says
+//! over plain HTTP whether an agent lives.
 #![warn(missing_docs)]
 
 pub mod address;

@@ -93,8 +93,8 @@ pub const BREAKERS_MAX: usize = 4_096;
 /// Letters that may wait for one match.
 pub const MATCH_INBOX_MAX: usize = 16;
 
-/// Requests that one agent may make in a time: a referee that reports a thousand matches a second is
-/// far below it.
+/// Requests that one agent may make in a time: a referee that reports a thousand matches a second
+/// is far below it.
 pub const AGENT_REQUESTS: (u32, Duration) = (10_000, Duration::from_secs(2));
 /// Requests in a time that show no valid token and come from one address.
 pub const STRANGER_REQUESTS: (u32, Duration) = (1_000, Duration::from_secs(5));

@@ -1,4 +1,4 @@
-//! Agents that keep their token in a private file and come back with it, and what a token is good for.
+//! Agents that keep their token in a private file and come back with it, and what it is good for.
 
 use serde_json::{Value, json};
 

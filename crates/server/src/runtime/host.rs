@@ -48,7 +48,7 @@ pub struct ServePlan {
     pub league: Option<Blueprint>,
     /// Who may play in it: a file with a code for each of them.
     pub roster: Option<PathBuf>,
-    /// Whether every referee may officiate, although others than this machine can reach the manager.
+    /// Whether every referee may officiate, although others can reach the manager too.
     pub open_referees: bool,
     /// Private networks whose agents are called although others can reach the manager too.
     pub networks: Vec<Network>,
