@@ -6,6 +6,7 @@
 //!
 //! Reading: [`frame::parse`], then [`dialect::decode_request`] or [`dialect::decode_result`].
 //! Writing: [`dialect::encode_request`], [`dialect::encode_result`], [`dialect::encode_error`].
+//! [`shown`] and [`redact`] are what may be told of a message to somebody it was not written for.
 #![warn(missing_docs)]
 
 pub mod code;
@@ -20,8 +21,10 @@ pub mod iso;
 mod json;
 pub mod limits;
 pub mod message;
+pub mod redact;
 mod scan;
 mod sender;
+pub mod shown;
 mod token;
 mod value;
 mod word;

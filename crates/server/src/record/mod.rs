@@ -3,10 +3,10 @@
 mod expire;
 pub mod league;
 mod pack;
-pub mod redact;
 pub mod transcript;
 
 pub use expire::{Expired, expire};
 pub use league::{Found, LeagueRecord, MatchRecord, ReadError};
+pub use league_wire::redact;
 pub use pack::{Unpacked, pack, unpack};
 pub use transcript::{Entry, Kind, Party, Transcript};

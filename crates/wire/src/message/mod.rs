@@ -1,5 +1,6 @@
 //! Every message in its canonical form: one struct, one reader, one writer each.
 
+mod about;
 mod choice;
 mod error;
 mod history;

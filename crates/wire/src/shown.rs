@@ -1,0 +1,124 @@
+//! Messages as a log may show them: without what proves anything, and without anybody's choice.
+
+use serde_json::Value;
+
+use crate::redact::{REDACTED, redact};
+
+/// Names under which a log tells what a message says of itself.
+pub mod field {
+    /// The type of a message.
+    pub const MESSAGE_TYPE: &str = "message_type";
+    /// The exchange it belongs to.
+    pub const CONVERSATION: &str = "conversation_id";
+    /// The league it is about.
+    pub const LEAGUE: &str = "league_id";
+    /// The agent it is about.
+    pub const AGENT: &str = "agent_id";
+    /// The match it is about.
+    pub const MATCH: &str = "match_id";
+    /// A code of the catalogue.
+    pub const CODE: &str = "error_code";
+}
+
+/// Fields that prove something, let somebody in, or say where a draw comes from.
+const SECRETS: [&str; 12] = [
+    "auth_token",
+    "choice_proof",
+    "contact_email",
+    "draw_seed",
+    "join_code",
+    "join_key",
+    "match_proof",
+    "nonce",
+    "referee_signature",
+    "reply_proof",
+    "token",
+    "token_hash",
+];
+
+/// Fields that tell a choice, or the whole match. Results are told by the record, not by logs.
+const CHOICES: [&str; 8] = [
+    "choice",
+    "choices",
+    "move",
+    "move_data",
+    "parity_choice",
+    "reasoning",
+    "transcript",
+    "number_parity",
+];
+
+/// Longest message that is shown.
+const SHOWN_BYTES_MAX: usize = 32 * 1024;
+
+/// The JSON of `body` without what must not be shown; `None` if it is too long or not JSON.
+pub fn payload(body: &[u8]) -> Option<String> {
+    if body.len() > SHOWN_BYTES_MAX {
+        return None;
+    }
+    let mut json: Value = serde_json::from_slice(body).ok()?;
+    cover(&mut json);
+    Some(json.to_string())
+}
+
+fn cover(json: &mut Value) {
+    match json {
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(text) => {
+            if redact(text, &[]) != *text {
+                *text = REDACTED.into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(cover),
+        Value::Object(fields) => {
+            // A report says in its reason what everybody chose.
+            let is_report = fields.contains_key("technical_losers");
+            for (name, value) in fields.iter_mut() {
+                let name = name.as_str();
+                let is_covered = SECRETS.contains(&name)
+                    || CHOICES.contains(&name)
+                    || is_report && name == "reason";
+                if is_covered && !value.is_null() {
+                    *value = REDACTED.into();
+                } else {
+                    cover(value);
+                }
+            }
+        }
+    }
+}
+
+/// `text` as a JSON string.
+pub fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // req: OBS-1, AUTH-3
+    #[test]
+    fn secrets_and_choices_are_covered_wherever_they_stand() {
+        let body = br#"{"params":{"auth_token":"x","players":{"P01":{"choice":"even","points":3,
+            "nonce":"ab","choice_proof":"prf_1"}},"draw_seed":"5eed","note":"my token is tok_12",
+            "result":{"technical_losers":[],"reason":"P01 chose even"},"reason":"busy",
+            "transcript":{"entries":["odd"]},"list":[{"join_code":"c"}],"winner":null}}"#;
+        let shown = payload(body).expect("it is JSON");
+        for secret in ["\"x\"", "even", "odd", "\"ab\"", "prf_", "5eed", "tok_", "\"c\""] {
+            assert!(!shown.contains(secret), "{secret} in {shown}");
+        }
+        for kept in ["\"points\":3", "\"reason\":\"busy\"", "\"winner\":null", "\"P01\""] {
+            assert!(shown.contains(kept), "no {kept} in {shown}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_json_or_too_long_is_not_shown() {
+        assert_eq!(payload(b"tok_1"), None);
+        let long = format!("\"{}\"", "x".repeat(SHOWN_BYTES_MAX));
+        assert_eq!(payload(long.as_bytes()), None);
+        assert_eq!(payload(b" [1, 2]"), Some("[1,2]".into()));
+        assert_eq!(quoted("a\"\n"), r#""a\"\n""#);
+    }
+}
