@@ -16,6 +16,7 @@ use league_wire::{
 use crate::ambient;
 use crate::endpoint::Answer;
 use crate::exchange::new_conversation;
+use crate::log::talk::{self, Talk};
 
 /// Who reads the letters that arrive at an endpoint.
 pub trait Desk: Send + Sync + 'static {
@@ -75,9 +76,10 @@ pub async fn answer<D: Desk>(desk: &D, body: &[u8], peer: SocketAddr) -> Answer 
     if let Err(wait) = desk.admit(peer, &letters) {
         return Answer::too_many(wait);
     }
+    let whole = (!is_batch).then_some(body);
     // Each is begun in its turn, and none waits for another's answer: what a batch brings to one
     // journal goes into it together.
-    let answers = parts.into_iter().map(|part| answer_one(desk, part, peer));
+    let answers = parts.into_iter().map(|part| answer_one(desk, part, peer, whole));
     let answers: FuturesOrdered<_> = answers.collect();
     let mut answers: Vec<_> = answers.collect().await;
     match answers.pop() {
@@ -116,15 +118,29 @@ impl<'a> Part<'a> {
     }
 }
 
-async fn answer_one<D: Desk>(desk: &D, part: Part<'_>, peer: SocketAddr) -> (u16, Vec<u8>) {
+async fn answer_one<D: Desk>(
+    desk: &D,
+    part: Part<'_>,
+    peer: SocketAddr,
+    body: Option<&[u8]>,
+) -> (u16, Vec<u8>) {
+    let own = desk.sender();
     let (request, decoded) = match part {
-        Part::NoRequest(error) => return (error.code.row().http, error.answer()),
-        Part::Unreadable(request, error) => return refuse_unreadable(desk, &request, &error),
+        Part::NoRequest(error) => {
+            talk::unreadable(&own, &ErrorReport::new(error.code, error.to_string()), body);
+            return (error.code.row().http, error.answer());
+        }
+        Part::Unreadable(request, error) => {
+            talk::unreadable(&own, &ErrorReport::from(&error), body);
+            return refuse_unreadable(desk, &request, &error);
+        }
         Part::Letter(request, decoded) => (request, *decoded),
     };
     let conversation = decoded.letter.envelope.conversation.clone();
     let league_id = decoded.letter.envelope.league_id.clone();
     let dialect = decoded.dialect;
+    let talk = Talk::got(own, &decoded.letter);
+    talk.came(body);
     let outcome = desk.receive(decoded.letter, dialect, peer).await;
     let envelope = Envelope { league_id, ..envelope(desk, conversation) };
     match outcome {
@@ -132,9 +148,13 @@ async fn answer_one<D: Desk>(desk: &D, part: Part<'_>, peer: SocketAddr) -> (u16
             let id = request.id.expect("a request without id is not decoded");
             let league_id = league.or(envelope.league_id);
             let envelope = Envelope { token, league_id, ..envelope };
-            (200, encode_result(dialect, &id, &Letter { envelope, message }))
+            let letter = Letter { envelope, message };
+            let answer = encode_result(dialect, &id, &letter);
+            talk.answered(&letter.message, &answer);
+            (200, answer)
         }
         Err(report) => {
+            talk.refused(&report);
             let status = http_status(&report.code);
             let letter = Letter { envelope, message: desk.error(*report) };
             (status, encode_error(dialect, request.id.as_ref(), &letter))

@@ -17,6 +17,7 @@ use league_wire::{DecodeError, Dialect, Id, Letter, MessageType, Reply, Response
 
 use crate::ambient::OsDice;
 use crate::caller::{Answered, CallError, Caller};
+use crate::component::Component;
 
 /// Sends letters and reads the answers.
 #[derive(Debug, Clone)]
@@ -85,6 +86,11 @@ impl Exchange {
     /// If not, with the reason.
     pub fn check(&self, address: &str) -> Result<(), CallError> {
         self.caller.check(address)
+    }
+
+    /// The part of the league that sends.
+    pub const fn component(&self) -> Component {
+        self.caller.component()
     }
 
     /// How many calls were made.

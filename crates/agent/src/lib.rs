@@ -7,11 +7,13 @@
 //! two runs, [`player`] a whole player around a [`strategy`]. [`ambient`] is the only clock and the
 //! only entropy in the workspace, [`guard`] keeps locks usable and panics heard, [`vitals`] says
 //! over plain HTTP whether an agent lives.
+//! [`log`] is what the services say of their work, [`meter`] what they count, by [`component`].
 #![warn(missing_docs)]
 
 pub mod address;
 pub mod ambient;
 pub mod caller;
+pub mod component;
 mod connector;
 pub mod desk;
 pub mod endpoint;
@@ -19,6 +21,8 @@ pub mod exchange;
 pub mod guard;
 pub mod keep;
 pub mod limits;
+pub mod log;
+pub mod meter;
 pub mod player;
 pub mod rate;
 pub mod register;

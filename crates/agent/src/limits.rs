@@ -63,6 +63,10 @@ pub const MEMBERSHIP_WAIT: Duration = Duration::from_secs(5);
 pub const INVITATIONS_MAX: usize = 1_024;
 /// Most finished matches that a player remembers for its strategy.
 pub const HISTORY_MAX: usize = 256;
+/// Lines of the log that may wait to be written; further ones are lost.
+pub const LOG_LINES_MAX: usize = 8_192;
+/// Longest time that a program which ends waits for its log to be written.
+pub const LOG_FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 /// The time to join that a guest assumes if it is not told.
 pub const JOIN_TIME_USUAL: Duration = Duration::from_secs(5);
 /// The time to choose that a guest assumes if it is not told.

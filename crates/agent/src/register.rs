@@ -22,6 +22,8 @@ use crate::endpoint::Answer;
 use crate::exchange::{AskError, Exchange, new_conversation};
 use crate::keep::{Keep, KeepError};
 use crate::limits::{MEMBERSHIP_WAIT, REGISTER_PAUSE_MAX, REGISTER_PAUSE_MIN};
+use crate::log::talk::Talk;
+use crate::log::{self, Level};
 use crate::vitals::Vitals;
 
 /// What a registered agent knows of itself.
@@ -252,13 +254,21 @@ async fn ask<Id: Display>(
     };
     let letter = Letter { envelope, message: role.message.clone() };
     let reply = send(exchange, application, letter).await?;
-    settle((role.read)(reply.message)?, reply.envelope.league_id)
+    let member = settle((role.read)(reply.message)?, reply.envelope.league_id)?;
+    joined(exchange, &member.id, &member.league);
+    Ok(member)
 }
 
 /// Whether the league that an agent wants to come back to is over, or not there any more.
 fn is_past(report: &ErrorReport) -> bool {
     let code = report.code.known();
     code.is_some_and(|code| matches!(code, Code::E014 | Code::E019 | Code::E005))
+}
+
+fn joined(exchange: &Exchange, id: impl ToString, league: &LeagueId) {
+    log::at(Level::Info, exchange.component(), |line| {
+        line.agent(id).league(league).say("registered");
+    });
 }
 
 async fn send(
@@ -268,20 +278,29 @@ async fn send(
 ) -> Result<Reply, RegisterError> {
     let expected = [MessageType::LeagueRegisterResponse, MessageType::RefereeRegisterResponse];
     let (manager, dialect) = (&application.manager, application.dialect);
+    let talk = Talk::sent(Sender::MANAGER, &letter);
     let mut pause = REGISTER_PAUSE_MIN;
     loop {
         // The conversation stays: a manager that has heard us before gives the same answer again.
         letter.envelope.timestamp = ambient::now();
-        let asked = exchange.ask(manager, dialect, &letter, &expected, application.timeout).await;
+        let question = exchange.question(dialect, &letter);
+        talk.went(question.body());
+        let sent = exchange.send(manager, &question, application.timeout).await;
+        let asked = sent.map_err(AskError::from);
+        let asked = asked.and_then(|answered| question.read(&expected, &answered));
         let source = match asked {
             Ok(reply) => return Ok(reply),
             Err(source) => source,
         };
+        if let AskError::Call(error) = &source {
+            talk.failed(error);
+        }
         let is_passing = is_passing(&source);
         let error = RegisterError::Ask { manager: manager.clone(), source: Box::new(source) };
         let Some(troubles) = application.troubles.as_ref().filter(|_| is_passing) else {
             return Err(error);
         };
+        talk.retried(&error.to_string());
         // Nobody needs to hear all of them.
         let _unheard = troubles.try_send(error);
         tokio::time::sleep(pause).await;

@@ -1,9 +1,12 @@
-//! What every agent says of itself over plain HTTP: whether it lives, is ready, and what it is.
+//! What every agent says of itself over plain HTTP: whether it lives, is ready, what it is, and
+//! what it counts.
 
 use crate::ambient::Mark;
+use crate::component::Component;
 use crate::endpoint::Answer;
+use crate::meter::{self, Meter};
 
-/// The pages `/health`, `/ready` and `/version` of one agent.
+/// The pages `/health`, `/ready`, `/version` and `/metrics` of one agent.
 #[derive(Debug, Clone, Copy)]
 pub struct Vitals {
     since: Mark,
@@ -11,12 +14,14 @@ pub struct Vitals {
 
 impl Default for Vitals {
     fn default() -> Self {
+        // Whoever reads the figures wants to know when they began.
+        meter::start_seconds();
         Self { since: Mark::set() }
     }
 }
 
 impl Vitals {
-    /// The page at `path` of an agent of the kind `agent`; `None` if it is none of the three.
+    /// The page at `path` of an agent of the kind `agent`; `None` if it is none of the four.
     pub fn page(&self, path: &str, agent: &str, is_ready: bool) -> Option<Answer> {
         match path {
             "/health" => {
@@ -34,6 +39,10 @@ impl Vitals {
                 Some(Answer::json(format!(
                     "{{\"agent\":\"{agent}\",\"version\":\"{version}\",\"protocol\":\"league.v2\"}}\n"
                 )))
+            }
+            "/metrics" => {
+                let meter = Meter::of(Component::of_user_agent(agent));
+                Some(Answer::metrics(meter.page().finish()))
             }
             _ => None,
         }
@@ -60,6 +69,9 @@ mod tests {
         let (code, version) = status("/version", false).unwrap();
         assert_eq!(code, 200);
         assert!(version.contains(env!("CARGO_PKG_VERSION")), "{version}");
-        assert_eq!(status("/metrics", true), None);
+        let (code, metrics) = status("/metrics", true).unwrap();
+        assert_eq!(code, 200);
+        assert!(metrics.contains("component=\"player\""), "{metrics}");
+        assert_eq!(status("/elsewhere", true), None);
     }
 }

@@ -19,11 +19,13 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use crate::address::Address;
 use crate::ambient::Mark;
+use crate::component::Component;
 use crate::connector::{ConnectError, Connector, lacks_means, lacks_way};
 use crate::limits::{
     ANSWER_BYTES_MAX, COME_BACKS_MAX, IDLE_CONNECTIONS_MAX, IDLE_TIMEOUT, OWN_FAILURE_PATIENCE,
     OWN_FAILURE_PAUSE,
 };
+use crate::meter::Meter;
 use crate::targets::{Forbidden, Targets};
 
 /// Calls other agents, keeping connections open between calls.
@@ -32,6 +34,7 @@ pub struct Caller {
     client: Client<Connector, Full<Bytes>>,
     connector: Connector,
     user_agent: HeaderValue,
+    component: Component,
     calls: Arc<AtomicU64>,
 }
 
@@ -97,8 +100,9 @@ impl Caller {
             .pool_idle_timeout(IDLE_TIMEOUT)
             .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
             .build(connector.clone());
+        let component = Component::of_user_agent(user_agent);
         let user_agent = HeaderValue::from_static(user_agent);
-        Self { client, connector, user_agent, calls: Arc::default() }
+        Self { client, connector, user_agent, component, calls: Arc::default() }
     }
 
     /// Posts `body` to `address` and waits at most `timeout` for the whole answer. Inside that time
@@ -141,10 +145,17 @@ impl Caller {
                 }
             }
         };
-        match tokio::time::timeout(timeout, calling).await {
+        let outcome = match tokio::time::timeout(timeout, calling).await {
             Ok(outcome) => outcome,
             Err(_) => Err(own_failure.map_or(CallError::TimedOut(timeout), CallError::Ours)),
-        }
+        };
+        Meter::of(self.component).called(&outcome, started.elapsed());
+        outcome
+    }
+
+    /// The part of the league that calls.
+    pub const fn component(&self) -> Component {
+        self.component
     }
 
     /// Whether `address` may be called, as far as that can be said without looking up its name.

@@ -45,6 +45,11 @@ impl Answer {
         Self { status, content_type, body: body.into(), retry_after: None }
     }
 
+    /// Figures, as monitoring systems read them.
+    pub fn metrics(page: impl Into<Bytes>) -> Self {
+        Self { content_type: "text/plain; version=0.0.4; charset=utf-8", ..Self::text(200, page) }
+    }
+
     /// Somebody asks too often, and may come back after `wait`.
     pub fn too_many(wait: Duration) -> Self {
         let text = format!("too many requests; come back in {} s\n", seconds(wait));

@@ -26,11 +26,13 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::component::Component;
 use crate::guard;
 use crate::limits::{
     ACCEPT_PAUSE, BODIES_BYTES_MAX, BODY_GRACE, CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS_MAX,
     DRAIN_TIMEOUT, FIRST_BYTE_TIMEOUT, HEAD_TIMEOUT, TURNED_AWAY_MAX, WRITE_TIMEOUT,
 };
+use crate::meter::{Meter, Place};
 pub use answer::Answer;
 use answer::HungUp;
 use body::Bodies;
@@ -44,6 +46,11 @@ pub trait Service: Send + Sync + 'static {
 
     /// Answers a `GET` of `path`; `None` if there is no such page.
     fn page(&self, path: &str) -> Option<Answer>;
+
+    /// Whose figures the requests count towards; a player's unless it says otherwise.
+    fn component(&self) -> Component {
+        Component::Player
+    }
 
     /// Answers a `POST` of a JSON document to another place than `/mcp`; `None` if there is no such
     /// place.
@@ -111,6 +118,7 @@ async fn serve_on<S: Service>(
 ) {
     let Terms { places, bodies, first_byte_timeout, write_timeout } = terms;
     let (mut guests, bodies) = (Guests::new(places), Arc::new(bodies));
+    let meter = Meter::of(service.component());
     let mut connections: JoinSet<u64> = JoinSet::new();
     let mut turned_away: JoinSet<()> = JoinSet::new();
     loop {
@@ -145,14 +153,18 @@ async fn serve_on<S: Service>(
                 bodies: bodies.clone(),
                 has_asked: has_asked.clone(),
             };
-            let stop = stop.clone();
+            let (stop, open) = (stop.clone(), meter.connections.enter());
             guests.seat(address, has_asked, |number| {
                 connections.spawn(async move {
                     serve_connection(line, booth, stop).await;
+                    drop(open);
                     number
                 })
             });
-        } else if turned_away.len() < TURNED_AWAY_MAX {
+            continue;
+        }
+        meter.turned_away.add(1);
+        if turned_away.len() < TURNED_AWAY_MAX {
             turned_away.spawn(turn_away(stream));
         }
     }
@@ -192,6 +204,11 @@ impl<S: Service> Booth<S> {
     async fn respond(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, HungUp> {
         self.has_asked.store(true, Ordering::Relaxed);
         let is_head = request.method() == Method::HEAD;
+        let place = match (request.method(), request.uri().path()) {
+            (_, "/mcp" | "/mcp/") => Place::Mcp,
+            (&Method::POST, _) => Place::Post,
+            _ => Place::Page,
+        };
         let nothing = || Answer::text(404, "nothing here; the protocol is at POST /mcp\n");
         let answer = match (request.method(), request.uri().path()) {
             (&Method::POST, "/mcp" | "/mcp/") => self.answer_mcp(request).await,
@@ -200,6 +217,7 @@ impl<S: Service> Booth<S> {
             (&Method::POST, _) => self.answer_post(request).await.unwrap_or_else(nothing),
             _ => nothing(),
         };
+        Meter::of(self.service.component()).answered(place, answer.status);
         answer.into_response(is_head)
     }
 

@@ -25,11 +25,13 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::ambient;
+use crate::component::Component;
 use crate::desk::{self, Desk, Signed, is_news, refusal, shown_token};
 use crate::endpoint::{Answer, Service, serve};
 use crate::exchange::{Exchange, random_hex};
 use crate::guard::lock;
 use crate::limits::{HISTORY_MAX, INVITATIONS_MAX};
+use crate::log::{self, Level};
 use crate::register::{self, Application, Enrolment, Membership, RegisterError};
 use crate::strategy::{Played, Situation, Strategy};
 
@@ -122,6 +124,7 @@ impl Player {
     ) -> Result<Signed, Box<ErrorReport>> {
         check_referee(me, &letter.envelope, match_id, attempt)?;
         lock(&self.mind).note(match_id, attempt)?;
+        told(me.id, match_id, &letter.envelope, "a match begins");
         let arrival = Some(ambient::now());
         let player_id = Some(me.id);
         let ack = GameJoinAck { match_id, player_id, accept: true, arrival, reason: None };
@@ -239,6 +242,7 @@ impl Desk for Player {
             Message::GameOver(over) => {
                 let attempt = over.attempt.unwrap_or(1);
                 check_referee(&me, &letter.envelope, over.match_id, attempt)?;
+                told(me.id, over.match_id, &letter.envelope, "a match is over");
                 Ok(self.end(me.id, over, attempt).into())
             }
             Message::GameError(_) => {
@@ -286,6 +290,13 @@ impl Service for Player {
 fn signed(me: &Membership<PlayerId>, match_id: MatchId, attempt: u32, message: Message) -> Signed {
     let proof = reply_proof(&me.token, &me.league, match_id, attempt).expose();
     Signed { token: Some(AuthToken::new(&proof)), ..message.into() }
+}
+
+/// Tells the log how matches come and go.
+fn told(me: PlayerId, match_id: MatchId, envelope: &Envelope, what: &str) {
+    log::at(Level::Info, Component::Player, |line| {
+        line.agent(me).match_id(match_id).envelope(envelope).say(what);
+    });
 }
 
 /// The choice with the player's share in the draw, and the proof of both.

@@ -39,7 +39,8 @@ impl Message {
             | Self::SuspensionNotice(_)
             | Self::Ping(_)
             | Self::Pong(_)
-            | Self::Ack(_) => None,
+            | Self::Ack(_)
+            | Self::Unread(_) => None,
         }
     }
 }
