@@ -3,7 +3,7 @@
 //! Nothing in this crate reads a clock, rolls dice, opens a file or awaits. Time, dice and requests
 //! are handed in; events, effects and refusals are handed out.
 //!
-//! Nouns: [`id`], [`seat`], [`verdict`], [`time`], [`dice`], [`limits`]. A league's numbers:
+//! Nouns: [`id`], [`seat`], [`verdict`], [`time`], [`dice`], [`spread`], [`limits`]. A league's numbers:
 //! [`policy`]. One rule of the trade each: [`game`], [`schedule`], [`standings`], [`roster`],
 //! [`retry`], [`breaker`], [`proof`], [`draw`]. The two machines built from them, which
 //! never know each other: [`manager`] for a league, [`referee`] for a match.
@@ -23,6 +23,7 @@ pub mod retry;
 pub mod roster;
 pub mod schedule;
 pub mod seat;
+pub mod spread;
 pub mod standings;
 pub mod time;
 pub mod verdict;

@@ -69,6 +69,8 @@ pub struct ReportedPlayer {
     pub token_shown: bool,
     /// What went wrong with the calls to the player.
     pub conduct: CallRecord,
+    /// From sending each invitation and each call for a choice to its answer, in microseconds.
+    pub response_us: Vec<u64>,
 }
 
 /// How often calls to a player failed in a match.
@@ -220,6 +222,7 @@ impl ReportedPlayer {
             dialect: f.optional("dialect")?,
             token_shown: f.optional("token_shown")?.unwrap_or_default(),
             conduct: f.optional_object("conduct", CallRecord::read)?.unwrap_or_default(),
+            response_us: f.list("response_us")?,
         })
     }
 
@@ -235,6 +238,9 @@ impl ReportedPlayer {
         }
         if self.conduct != CallRecord::default() {
             o.object("conduct", |o| self.conduct.write(o));
+        }
+        if !self.response_us.is_empty() {
+            o.field("response_us", &self.response_us);
         }
     }
 }

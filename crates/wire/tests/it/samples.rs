@@ -428,6 +428,7 @@ fn report() -> MatchResultReport {
             dialect: Some(Dialect::Flat),
             token_shown: false,
             conduct: CallRecord::default(),
+            response_us: vec![1_200, 34_000],
         };
         (id, player)
     };
