@@ -90,6 +90,8 @@ pub const TRANSCRIPT_TEXT_MAX: usize = 512;
 pub const REPORTS_TOGETHER_MAX: usize = 32;
 /// Addresses that do not answer which a referee remembers.
 pub const BREAKERS_MAX: usize = 4_096;
+/// Answers of players to one match whose times are told.
+pub const RESPONSES_MAX: usize = 32;
 /// Letters that may wait for one match.
 pub const MATCH_INBOX_MAX: usize = 16;
 
@@ -107,6 +109,8 @@ pub const LETTERS_BYTES_MAX: usize = 512 * 1024;
 pub const LETTERS_MAX: usize = 100;
 /// Time for an answer from the old address of an agent whose token names a new one.
 pub const OLD_ADDRESS_WAIT: Duration = Duration::from_secs(2);
+/// How far an agent's clock may be from ours before somebody is told.
+pub const CLOCK_SKEW_MAX: Duration = Duration::from_secs(5);
 /// Entries in the answer to one query.
 pub const QUERY_ENTRIES_MAX: usize = 128;
 /// Matches in one answer to a referee that asks for its own and does not say how many it takes.

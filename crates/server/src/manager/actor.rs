@@ -8,7 +8,7 @@ use league_core::manager::{Command, Event, Refusal, Reply, VoidCause};
 use league_core::time::{Deadline, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::{Ask, Books, Outbound, Published, Stub};
+use super::{Ask, Books, Outbound, Published, Stub, chronicle};
 use crate::journal::JournalError;
 use crate::limits::{ACTOR_BATCH_BYTES, ACTOR_BATCH_MAX, HANDOUTS_MAX, WAKE_INTERVAL_MIN};
 
@@ -49,6 +49,8 @@ impl Actor {
     /// If the journal failed: the league must be opened again from it.
     pub async fn run(mut self, stop: watch::Receiver<bool>) -> Result<(), JournalError> {
         let outcome = self.work(stop).await;
+        let _told =
+            outcome.as_ref().inspect_err(|e| chronicle::broken(self.books.league().id(), e));
         self.outbound.leave().await;
         outcome
     }
@@ -90,6 +92,7 @@ impl Actor {
         }
         let events = self.books.commit().await?;
         self.publish(&events);
+        chronicle::tell(self.books.league().id(), &events);
         for (answer, reply) in self.held.drain(..) {
             // Whoever asked may have left; what was decided stands all the same.
             drop(answer.send(reply));

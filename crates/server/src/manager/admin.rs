@@ -1,8 +1,11 @@
 //! The administrator's interface: `POST /api/v1/admin/…`, plain JSON, with a token.
 
+use league_agent::component::Component;
 use league_agent::endpoint::{Answer, Posted};
+use league_agent::log::{self, Level};
 use league_core::id::LeagueId;
 use league_core::manager::Refusal;
+use league_wire::Code;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -55,6 +58,9 @@ fn authorize(manager: &Manager, shown: Option<&str>) -> Result<(), No> {
     if manager.is_administrator(shown) {
         return Ok(());
     }
+    log::at(Level::Critical, Component::Manager, |line| {
+        line.code(Code::E012).say("somebody showed a wrong administrator's token");
+    });
     Err(No::new(403, "this is not the administrator's token of this manager"))
 }
 

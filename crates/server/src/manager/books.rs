@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use league_agent::ambient::Mark;
+use league_agent::component::Component;
+use league_agent::meter::Meter;
 use league_core::dice::Dice;
 use league_core::id::LeagueId;
 use league_core::manager::{BadCharter, Charter, Command, Event, Fact, League, Refusal, Reply};
@@ -60,6 +63,7 @@ impl Books {
         let (league, created) = League::found(at, charter)?;
         let batch = Batch::of(vec![codec::encode(&created)]);
         let head = Head::genesis(league.id());
+        Meter::of(Component::Manager).rows.add(1);
         let head = journal.append(league.id(), head.seq, batch).await?;
         Ok(Self { journal, league, head, pending: Batch::default(), events: vec![] })
     }
@@ -130,7 +134,10 @@ impl Books {
     pub async fn commit(&mut self) -> Result<Vec<Event>, JournalError> {
         let batch = std::mem::take(&mut self.pending);
         if !batch.rows.is_empty() {
+            let (meter, began) = (Meter::of(Component::Manager), Mark::set());
+            meter.rows.add(batch.rows.len() as u64);
             self.head = self.journal.append(self.league.id(), self.head.seq, batch).await?;
+            meter.append_time.observe(began.elapsed());
         }
         Ok(std::mem::take(&mut self.events))
     }

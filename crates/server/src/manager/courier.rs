@@ -9,6 +9,7 @@ use league_agent::ambient;
 use league_agent::caller::CallError;
 use league_agent::exchange::{Exchange, new_conversation};
 use league_agent::guard::lock;
+use league_agent::log::talk;
 use league_core::breaker::{Breaker, Outcome as Tried, Permission};
 use league_core::id::{AgentId, LeagueId};
 use league_core::manager::dispatch::Handout;
@@ -150,7 +151,9 @@ impl Courier {
         let mut not_taken = vec![];
         let mut parcel: Vec<Packed> = vec![];
         for (handout, message) in notices.chain(orders) {
-            let (id, body) = exchange.encode(self.dialect, &self.letter(message));
+            let letter = self.letter(message);
+            let (id, body) = exchange.encode(self.dialect, &letter);
+            talk::posted(self.agent, &letter, &body);
             let bytes: usize = parcel.iter().map(|packed| packed.body.len()).sum();
             let is_full =
                 parcel.len() == self.parcel_max() || bytes + body.len() > LETTERS_BYTES_MAX;
@@ -207,6 +210,7 @@ impl Courier {
                 not_taken.extend(orders.map(|order| (order, reason.clone())));
                 parcel.retain(|packed| packed.handout.is_none());
             }
+            talk::undelivered(self.agent, &error, plan.next(failures).is_some());
             let has_order = parcel.iter().any(|packed| packed.handout.is_some());
             if !has_order && self.refused_for().is_some() {
                 break;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use league_agent::ambient;
 use league_agent::caller::Caller;
+use league_agent::component::Component;
 use league_agent::desk::{self, Desk, Signed, refusal, shown_token};
 use league_agent::endpoint::{Answer, Posted, Service};
 use league_agent::exchange::{Exchange, new_conversation};
@@ -31,10 +32,11 @@ use sha2::{Digest, Sha256};
 
 use super::applicant::{Applicant, check_reach, host, profile};
 use super::fault::{refused, report};
+use super::figures::{self, Figures};
 use super::gate::{Gate, Rates, Visitor, origin};
 use super::leagues::{Leagues, Newcomer};
 use super::news::{self, Table};
-use super::{Stub, admin, evidence, query, view};
+use super::{Stub, admin, evidence, gauges, query, view};
 use crate::limits::{ASSIGNMENTS_USUAL, HANDOUTS_MAX, LIST_WHOLE_MAX, OLD_ADDRESS_WAIT};
 
 const PROBING_AGENT: &str = concat!("league_manager/", env!("CARGO_PKG_VERSION"));
@@ -49,6 +51,7 @@ pub struct Manager {
     targets: Targets,
     /// Who has shown its token, since this process began.
     seen: Mutex<BTreeSet<(LeagueId, AgentId)>>,
+    figures: Figures,
 }
 
 impl std::fmt::Debug for Manager {
@@ -69,7 +72,8 @@ impl Manager {
     pub fn hosting(keys: Keys, admin: Token, leagues: Arc<Leagues>) -> Self {
         let (vitals, seen) = (Vitals::default(), Mutex::default());
         let gate = Gate::new(Rates::default());
-        Self { keys, admin, leagues, vitals, gate, targets: Targets::everywhere(), seen }
+        let (targets, figures) = (Targets::everywhere(), Figures::default());
+        Self { keys, admin, leagues, vitals, gate, targets, seen, figures }
     }
 
     /// The same manager, which may be asked as often as `rates` say.
@@ -178,6 +182,7 @@ impl Manager {
                 let league = &published.league;
                 let form = league.policy().token_form();
                 let token = self.keys.token(form, league.id(), agent, &nonce);
+                self.figures.clock(league.id(), agent, caller.envelope.timestamp);
                 Ok((agent, AuthToken::new(token.expose()), league.id().clone()))
             }
             Ok(_) => unreachable!("a registration is answered with an identifier"),
@@ -284,6 +289,7 @@ impl Manager {
         let match_id = message.match_id;
         let conversation =
             message.match_conversation.clone().unwrap_or_else(|| envelope.conversation.clone());
+        let heard = figures::heard(&message);
         let (command, transcript) = {
             let published = stub.published();
             evidence::command(&self.keys, &published.league, referee, conversation, message)?
@@ -291,6 +297,9 @@ impl Manager {
         let reply = stub.ask(command, transcript).await.map_err(|error| report(&error))?;
         match reply {
             Reply::Recorded { again } => {
+                if !again {
+                    self.figures.note(stub.published().league.id(), heard);
+                }
                 let (duplicate, standings_updated, assignments) = (again, true, vec![]);
                 let ack = MatchResultAck { match_id, duplicate, standings_updated, assignments };
                 Ok(Message::MatchResultAck(ack).into())
@@ -339,7 +348,7 @@ impl Manager {
     fn query(&self, envelope: &Envelope, query: &LeagueQuery) -> Answered {
         let stub = self.league(envelope)?;
         let asker = self.member(&stub, envelope, Deed::Ask)?;
-        let answer = query::answer(&stub.published().league, asker, query)?;
+        let answer = query::answer(&stub.published().league, &self.figures, asker, query)?;
         Ok(Message::LeagueQueryResponse(answer).into())
     }
 
@@ -384,6 +393,7 @@ impl Manager {
         let (agent, _) = self.prove(&published.league, envelope)?;
         let seen = (published.league.id().clone(), agent);
         drop(published);
+        self.figures.clock(&seen.0, agent, envelope.timestamp);
         lock(&self.seen).insert(seen);
         Ok(agent)
     }
@@ -470,9 +480,16 @@ impl Service for Manager {
     }
 
     fn page(&self, path: &str) -> Option<Answer> {
+        if path == "/metrics" {
+            return Some(Answer::metrics(gauges::page(&self.leagues)));
+        }
         let vitals = self.vitals.page(path, "league_manager", self.leagues.are_ready());
-        let document = || view::document(&self.leagues, path);
+        let document = || view::document(&self.leagues, &self.figures, path);
         vitals.or_else(|| document().map(|document| Answer::json(format!("{document}\n"))))
+    }
+
+    fn component(&self) -> Component {
+        Component::Manager
     }
 
     async fn post(&self, posted: Posted<'_>) -> Option<Answer> {

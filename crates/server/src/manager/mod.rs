@@ -6,10 +6,13 @@ mod admin;
 mod applicant;
 pub mod blueprint;
 mod books;
+mod chronicle;
 mod courier;
 mod evidence;
 mod fault;
+mod figures;
 mod gate;
+mod gauges;
 mod inbound;
 mod leagues;
 mod news;
@@ -119,6 +122,11 @@ impl Stub {
     /// Whether there is a writer behind it.
     fn is_open(&self) -> bool {
         !self.mailbox.is_closed()
+    }
+
+    /// Questions that wait for the writer.
+    fn waiting(&self) -> usize {
+        MAILBOX_MAX - self.mailbox.capacity()
     }
 
     fn send(&self, ask: Ask) -> Result<(), AskError> {

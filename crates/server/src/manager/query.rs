@@ -16,6 +16,7 @@ use league_wire::message::{ErrorReport, LeagueQuery, LeagueQueryResponse};
 use league_wire::{Code, Fragment, QueryType, iso};
 use serde_json::{Value, json};
 
+use super::figures::Figures;
 use crate::limits::QUERY_ENTRIES_MAX;
 
 type Answered = Result<Value, Box<ErrorReport>>;
@@ -23,6 +24,7 @@ type Answered = Result<Value, Box<ErrorReport>>;
 /// Answers a question of `asker`.
 pub(super) fn answer(
     league: &League,
+    figures: &Figures,
     asker: AgentId,
     query: &LeagueQuery,
 ) -> Result<LeagueQueryResponse, Box<ErrorReport>> {
@@ -30,7 +32,7 @@ pub(super) fn answer(
         QueryType::Standings => standings(league, query)?,
         QueryType::Schedule => schedule(league, query),
         QueryType::NextMatch => next_match(league, player_of(asker, query)?)?,
-        QueryType::PlayerStats => player_stats(league, player_of(asker, query)?)?,
+        QueryType::PlayerStats => player_stats(league, figures, player_of(asker, query)?)?,
         QueryType::AgentState => agent_state(league, query.agent_id.unwrap_or(asker))?,
         QueryType::Match => match_of(league, query)?,
         QueryType::League => overview(league),
@@ -96,7 +98,7 @@ fn next_match(league: &League, player: PlayerId) -> Answered {
     Ok(json!({ "player_id": player.to_string(), "next_match": next }))
 }
 
-fn player_stats(league: &League, id: PlayerId) -> Answered {
+fn player_stats(league: &League, figures: &Figures, id: PlayerId) -> Answered {
     let player = known(league, id)?;
     let rows = league.table();
     let row = rows.iter().find(|row| row.player == id);
@@ -112,12 +114,17 @@ fn player_stats(league: &League, id: PlayerId) -> Answered {
             })
         })
         .collect();
-    Ok(json!({
+    let mut stats = json!({
         "player_id": id.to_string(),
         "display_name": player.profile.display_name,
         "standing": row.map(|row| standing(league, row)),
         "history": history,
-    }))
+        "figures_since": figures.since(),
+    });
+    for (name, figure) in figures.of(league.id(), AgentId::Player(id)) {
+        stats[name] = figure;
+    }
+    Ok(stats)
 }
 
 fn agent_state(league: &League, agent: AgentId) -> Answered {

@@ -1,15 +1,18 @@
 //! What anybody may read of a league, as plain JSON: no addresses, no e-mail, nothing secret, and
 //! nothing of a match before it has ended.
 
-use league_core::manager::{League, Phase, StartRule};
+use league_core::id::AgentId;
+use league_core::manager::{League, Phase, Profile, StartRule};
+use league_core::roster::Lifecycle;
 use league_core::standings::Row;
 use league_wire::iso;
 use serde_json::{Value, json};
 
+use super::figures::Figures;
 use super::{Leagues, Published};
 
 /// The document at `path`; `None` if there is none.
-pub(super) fn document(leagues: &Leagues, path: &str) -> Option<Value> {
+pub(super) fn document(leagues: &Leagues, figures: &Figures, path: &str) -> Option<Value> {
     let rest = path.strip_prefix("/api/v1/leagues")?;
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     if rest.is_empty() {
@@ -24,6 +27,7 @@ pub(super) fn document(leagues: &Leagues, path: &str) -> Option<Value> {
     match page {
         "" => Some(league(&published)),
         "standings" => Some(standings(&published)),
+        "agents" => Some(agents(&published.league, figures)),
         _ => None,
     }
 }
@@ -87,6 +91,34 @@ fn standing(league: &League, row: &Row) -> Value {
         "losses": record.losses,
         "technical_losses": record.technical_losses,
         "points": record.points,
+    })
+}
+
+/// Who takes part, how each stands, and how fast it answers.
+fn agents(league: &League, figures: &Figures) -> Value {
+    let players = league.players().iter();
+    let players = players.map(|it| (AgentId::Player(it.id), "player", &it.profile, &it.lifecycle));
+    let referees = league.referees().iter();
+    let referees =
+        referees.map(|it| (AgentId::Referee(it.id), "referee", &it.profile, &it.lifecycle));
+    let entry = |(id, kind, profile, life): (AgentId, &str, &Profile, &Lifecycle)| {
+        let mut entry = json!({
+            "agent_id": id.to_string(),
+            "kind": kind,
+            "display_name": profile.display_name,
+            "version": profile.version,
+            "state": life.state().kind().to_string(),
+            "failures": life.failures(),
+        });
+        for (name, figure) in figures.of(league.id(), id) {
+            entry[name] = figure;
+        }
+        entry
+    };
+    json!({
+        "league_id": league.id().as_str(),
+        "figures_since": figures.since(),
+        "agents": players.chain(referees).map(entry).collect::<Vec<_>>(),
     })
 }
 

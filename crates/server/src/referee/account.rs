@@ -1,13 +1,23 @@
-//! What happens in a match, in the words of its transcript.
+//! What happens in a match, in the words of its transcript and of the log.
 
 use std::time::Duration;
 
+use league_agent::component::Component;
+use league_agent::endpoint::Answer;
+use league_agent::exchange::AskError;
+use league_agent::log::talk;
+use league_agent::log::{self, Level};
+use league_agent::meter::{Kind, Meter};
 use league_core::game::Move;
 use league_core::referee::{Event, Failure, Fault};
 use league_core::seat::Seat;
 use league_core::time::Timestamp;
 
-use super::trouble::{fault_text, loss_of};
+use league_wire::{Code, MessageType};
+
+use super::outbound::Letters;
+use super::recorder::About;
+use super::trouble::{failure_of, fault_code, fault_text, loss_of};
 
 /// An event's name, whom it concerns, and what there is to say about it. Times are told from `now`.
 pub(super) fn told(event: &Event, now: Timestamp) -> (&'static str, Option<Seat>, String) {
@@ -52,6 +62,107 @@ pub(super) fn told(event: &Event, now: Timestamp) -> (&'static str, Option<Seat>
         Event::Acknowledged => ("acknowledged", None, String::new()),
     };
     (name, seat.copied(), text)
+}
+
+/// Tells the log and the figures. Nobody's choice is told: it is in the transcript.
+pub(super) fn log(letters: &Letters, event: &Event, now: Timestamp) {
+    if let Event::Decided { verdict, .. } = event {
+        Meter::of(Component::Referee).decided(*verdict);
+    }
+    let (level, code) = gravity(event);
+    if level == Level::Warning {
+        Meter::of(Component::Referee).retries.add(1);
+    }
+    log::at(level, Component::Referee, |line| {
+        let (name, seat, text) = told(event, now);
+        about(letters).line(line);
+        match seat {
+            Some(seat) => line.agent(letters.player(seat)).text("referee", letters.me.id),
+            None => line.agent(letters.me.id),
+        };
+        if let Some(code) = code {
+            line.code(code);
+        }
+        let is_secret = matches!(event, Event::MoveMade { .. } | Event::NumberDrawn { .. });
+        match text {
+            text if is_secret || text.is_empty() => line.say(name),
+            text => line.say(format!("{name}: {text}")),
+        };
+    });
+}
+
+/// An answer did not prove that it comes from its player.
+pub(super) fn unproved(letters: &Letters, seat: Seat) {
+    Meter::of(Component::Referee).refused(&league_wire::message::ErrorCode::Known(Code::E012));
+    log::at(Level::Critical, Component::Referee, |line| {
+        about(letters).line(line).agent(letters.player(seat)).text("referee", letters.me.id);
+        line.code(Code::E012).say("an answer with a token that is not the player's");
+    });
+}
+
+/// A report has to be sent again.
+pub(super) fn retried(letters: &Letters, error: &AskError) {
+    Meter::of(Component::Referee).retries.add(1);
+    log::at(Level::Warning, Component::Referee, |line| {
+        about(letters).line(line).agent(letters.me.id);
+        line.message_type(MessageType::MatchResultReport);
+        line.say(format!("the report is sent again: {error}"));
+    });
+}
+
+fn about(letters: &Letters) -> About {
+    About {
+        referee: letters.me.id,
+        league: letters.me.league.clone(),
+        match_id: letters.order.match_id,
+        conversation: letters.conversation.clone(),
+    }
+}
+
+/// How much an event matters, and the code that stands for it.
+fn gravity(event: &Event) -> (Level, Option<Code>) {
+    match event {
+        Event::Began | Event::Decided { .. } => (Level::Info, None),
+        Event::InvitationPostponed { .. } => (Level::Warning, None),
+        Event::InvitationUnreachable { .. } => {
+            (Level::Warning, Some(failure_of(Failure::Unreachable).0))
+        }
+        Event::AttemptFailed { failure, .. } => (Level::Warning, Some(failure_of(*failure).0)),
+        Event::AnswerRefused { fault, .. } => (Level::Error, Some(fault_code(*fault))),
+        Event::SeatLost { loss, .. } => (Level::Error, Some(loss_of(loss).0)),
+        Event::Annulled { .. } => (Level::Error, None),
+        Event::Invited { .. }
+        | Event::Joined { .. }
+        | Event::Asked { .. }
+        | Event::MoveMade { .. }
+        | Event::AnswerIgnored { .. }
+        | Event::StepTaken
+        | Event::NumberDrawn { .. }
+        | Event::Acknowledged => (Level::Debug, None),
+    }
+}
+
+/// The code that stands for a call which brought no usable answer.
+pub(super) fn code_of(error: &AskError) -> Option<Code> {
+    match error {
+        AskError::Call(error) => Some(talk::code_of(error)),
+        AskError::Decode(error) => Some(error.code),
+        AskError::Refused { report, .. } => report.as_ref().and_then(|report| report.code.known()),
+        AskError::Frame { source, .. } => Some(source.code),
+        AskError::WrongId { .. } => Some(Code::InvalidRequest),
+    }
+}
+
+/// The referee's page of figures.
+pub(super) fn figures() -> Answer {
+    let meter = Meter::of(Component::Referee);
+    let mut page = meter.page();
+    page.single(
+        ("league_matches_running", Kind::Gauge),
+        "Matches that this referee has in hand.",
+        meter.running.get(),
+    );
+    Answer::metrics(page.finish())
 }
 
 fn invalid(fault: Fault, got: &str) -> String {

@@ -7,8 +7,10 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use league_agent::ambient::{self, OsDice};
 use league_agent::caller::CallError;
+use league_agent::component::Component;
 use league_agent::exchange::new_conversation;
 use league_agent::guard::lock;
+use league_agent::meter::Meter;
 use league_core::breaker::Permission;
 use league_core::dice::Dice;
 use league_core::draw::{Draw, Seed};
@@ -78,6 +80,7 @@ impl Bout {
 
     /// Plays the match to its end, reports it, tells the players, and leaves.
     pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<Command>) {
+        let _running = Meter::of(Component::Referee).running.enter();
         let _left = Leaving { referee: self.referee.clone(), letters: self.letters.clone() };
         let mut leaving = self.referee.leaving.subscribe();
         self.drive(Command::Begin);
@@ -147,6 +150,7 @@ impl Bout {
                 let player = Some(self.letters.player(seat).to_string());
                 let text = "an answer with a token that is not the player's, which does not count";
                 lock(&self.letters.recorder).happened("unproved", player, text.into());
+                account::unproved(&self.letters, seat);
                 self.warn_unproved(seat);
             }
             // A result that is decided may have been recorded meanwhile; its report will tell.
@@ -180,6 +184,7 @@ impl Bout {
     }
 
     fn record(&self, now: Timestamp, event: &Event) {
+        account::log(&self.letters, event, now);
         let (name, seat, text) = account::told(event, now);
         let mut recorder = lock(&self.letters.recorder);
         // A player may send as many of these as it likes.
@@ -368,7 +373,10 @@ impl Bout {
                 match asked {
                     Ok(_) => return Some(Heard::Command(Command::Acknowledge)),
                     Err(error) if heard::is_final(&error) => return None,
-                    Err(_) => failures += 1,
+                    Err(error) => {
+                        failures += 1;
+                        account::retried(&letters, &error);
+                    }
                 }
                 match plan.next(failures) {
                     Some(wait) => tokio::time::sleep(wait).await,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use league_agent::caller::CallError;
+use league_agent::component::Component;
 use league_agent::desk::{self, Desk, Signed, is_news, refusal, shown_token};
 use league_agent::endpoint::{Answer, Service};
 use league_agent::guard::lock;
@@ -17,6 +18,7 @@ use league_wire::message::{Ack, ErrorReport, Pong, StartMatch, StartMatchAck};
 use league_wire::{Code, Decision, Dialect, Envelope, Letter, Message, MessageType, Sender};
 use tokio::sync::mpsc;
 
+use super::account;
 use super::bout::{self, Bout};
 use super::heard;
 use super::outbound::Letters;
@@ -169,7 +171,14 @@ impl Service for RefereeDesk {
         desk::answer(&desk, &body, peer).await
     }
 
+    fn component(&self) -> Component {
+        Component::Referee
+    }
+
     fn page(&self, path: &str) -> Option<Answer> {
+        if path == "/metrics" {
+            return Some(account::figures());
+        }
         self.referee.enrolment.page(path, "referee")
     }
 }

@@ -3,6 +3,7 @@
 mod account;
 mod bout;
 mod breakers;
+mod clocks;
 mod conduct;
 mod excuse;
 mod heard;
@@ -29,6 +30,7 @@ use tokio::task::{AbortHandle, JoinError, JoinSet};
 
 use crate::limits::{FINISHED_MATCHES_MAX, REFEREE_LEAVE_TIMEOUT};
 use breakers::Breakers;
+use clocks::Clocks;
 use mail::Mail;
 use outbound::Letters;
 
@@ -50,6 +52,7 @@ pub struct Referee {
     leaving: watch::Sender<bool>,
     breakers: Breakers,
     rules: Mutex<Option<CachedRules>>,
+    clocks: Clocks,
 }
 
 /// A match that this referee runs.
@@ -92,6 +95,7 @@ impl Referee {
             leaving: watch::Sender::new(false),
             breakers: Breakers::default(),
             rules: Mutex::default(),
+            clocks: Clocks::default(),
         })
     }
 

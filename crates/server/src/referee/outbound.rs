@@ -9,6 +9,7 @@ use league_agent::ambient;
 use league_agent::caller::CallError;
 use league_agent::exchange::{AskError, Exchange};
 use league_agent::guard::lock;
+use league_agent::log::talk::code_of;
 use league_agent::register::Membership;
 use league_core::game::{Move, Turn};
 use league_core::id::{ConversationId, PlayerId, RefereeId};
@@ -26,9 +27,9 @@ use league_wire::{
     Parity, PlayerResult, Reply, ReplyEnvelope, ResultStatus, Sender,
 };
 
-use super::Referee;
-use super::recorder::{Outcome, Recorder};
+use super::recorder::{About, Outcome, Recorder};
 use super::trouble::loss_of;
+use super::{Referee, account};
 
 /// What the manager is called in a transcript.
 const MANAGER: &str = "manager";
@@ -53,7 +54,13 @@ impl Letters {
         order: StartMatch,
         conversation: ConversationId,
     ) -> Self {
-        let (token_shown, recorder) = (Seats::default(), Mutex::new(Recorder::new()));
+        let about = About {
+            referee: me.id,
+            league: me.league.clone(),
+            match_id: order.match_id,
+            conversation: conversation.clone(),
+        };
+        let (token_shown, recorder) = (Seats::default(), Mutex::new(Recorder::new(about)));
         Self { me, order, conversation, token_shown, recorder }
     }
 
@@ -87,7 +94,11 @@ impl Letters {
         let player = &self.order.players[seat];
         let letter = self.to_player(seat, message);
         let who = (player.player_id.to_string(), &*player.endpoint, player.dialect);
-        self.ask(&referee.players, who, &letter, expected, timeout).await
+        let reply = self.ask(&referee.players, who, &letter, expected, timeout).await;
+        if let Ok(Some(at)) = reply.as_ref().map(|reply| reply.envelope.timestamp) {
+            referee.clocks.note(player.player_id, at);
+        }
+        reply
     }
 
     /// Sends a letter and reads the answer; both are recorded.
@@ -105,7 +116,8 @@ impl Letters {
         let answered = match exchange.send(address, &question, timeout).await {
             Ok(answered) => answered,
             Err(error) => {
-                let outcome = Outcome { came: None, name: None, wrong: Some(error.to_string()) };
+                let (wrong, code) = (Some(error.to_string()), Some(code_of(&error)));
+                let outcome = Outcome { came: None, name: None, wrong, code };
                 lock(&self.recorder).settled(out, outcome);
                 return Err(error.into());
             }
@@ -115,6 +127,7 @@ impl Letters {
             came: Some((answered.status, answered.body)),
             name: reply.as_ref().ok().map(|reply| reply.message.kind().name(dialect)),
             wrong: reply.as_ref().err().map(ToString::to_string),
+            code: reply.as_ref().err().and_then(account::code_of),
         };
         lock(&self.recorder).settled(out, outcome);
         reply
@@ -135,11 +148,12 @@ impl Letters {
         let out = lock(&self.recorder).sent(peer, name, question.body());
         let sent = referee.players.send(&player.endpoint, &question, timeout).await;
         let wrong = sent.as_ref().err().map(ToString::to_string);
+        let code = sent.as_ref().err().map(code_of);
         let (came, outcome) = match sent {
             Ok(answered) => (Some((answered.status, answered.body)), Ok(())),
             Err(error) => (None, Err(error)),
         };
-        lock(&self.recorder).settled(out, Outcome { came, name: None, wrong });
+        lock(&self.recorder).settled(out, Outcome { came, name: None, wrong, code });
         outcome
     }
 
@@ -171,6 +185,10 @@ impl Letters {
     fn to_manager(&self, message: Message) -> Letter {
         let token = AuthToken::new(self.me.token.expose());
         Letter { envelope: self.envelope(Some(token)), message }
+    }
+
+    fn response_times(&self, seat: Seat) -> Vec<u64> {
+        lock(&self.recorder).response_times(&self.player(seat).to_string())
     }
 
     /// What was said so far, for the report.
@@ -295,6 +313,7 @@ impl Letters {
                 dialect: Some(self.order.players[seat].dialect),
                 token_shown: self.token_shown[seat].load(Ordering::Relaxed),
                 conduct: told(conduct[seat]),
+                response_us: self.response_times(seat),
             };
             (self.player(seat), player)
         };

@@ -5,13 +5,18 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use league_agent::ambient::{self, Mark};
+use league_agent::component::Component;
+use league_agent::log::{self, Level, Line};
+use league_core::id::{ConversationId, LeagueId, MatchId, RefereeId};
 use league_core::time::Timestamp;
 use league_wire::limits::{FRAGMENT_DEPTH_MAX, TRANSCRIPT_BYTES_MAX};
-use league_wire::{Fragment, iso};
+use league_wire::{Code, Fragment, iso};
 use serde_json::value::RawValue;
 
 use super::outbound::Letters;
-use crate::limits::{TRANSCRIPT_BODIES_MAX, TRANSCRIPT_ENTRIES_MAX, TRANSCRIPT_TEXT_MAX};
+use crate::limits::{
+    RESPONSES_MAX, TRANSCRIPT_BODIES_MAX, TRANSCRIPT_ENTRIES_MAX, TRANSCRIPT_TEXT_MAX,
+};
 use crate::record::redact::redact;
 use crate::record::transcript::{self, Entry, Kind, Party, Transcript};
 
@@ -29,6 +34,18 @@ pub(super) struct Recorder {
     calls: u32,
     left_out: u32,
     body_bytes: usize,
+    /// Who answered how fast.
+    answers: Vec<(String, Duration)>,
+    about: About,
+}
+
+/// The attempt at a match that is recorded, as the log names it.
+#[derive(Debug, Clone)]
+pub(super) struct About {
+    pub(super) referee: RefereeId,
+    pub(super) league: LeagueId,
+    pub(super) match_id: MatchId,
+    pub(super) conversation: ConversationId,
 }
 
 /// Something that was said or happened. Times and lengths are noted, the rest waits for the report.
@@ -61,6 +78,7 @@ pub(super) struct Out {
     call: u32,
     sent: Mark,
     peer: String,
+    name: &'static str,
 }
 
 /// What came of a call.
@@ -72,10 +90,12 @@ pub(super) struct Outcome {
     pub(super) name: Option<&'static str>,
     /// What is wrong with it, if something is.
     pub(super) wrong: Option<String>,
+    /// The code that stands for it.
+    pub(super) code: Option<Code>,
 }
 
 impl Recorder {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(about: About) -> Self {
         Self {
             began: ambient::now(),
             clock: Mark::set(),
@@ -83,13 +103,16 @@ impl Recorder {
             calls: 0,
             left_out: 0,
             body_bytes: 0,
+            answers: vec![],
+            about,
         }
     }
 
     /// A call goes out.
     pub(super) fn sent(&mut self, peer: String, name: &'static str, body: &Bytes) -> Out {
         self.calls += 1;
-        let out = Out { call: self.calls, sent: Mark::set(), peer: peer.clone() };
+        self.about.sent(&peer, name, body);
+        let out = Out { call: self.calls, sent: Mark::set(), peer: peer.clone(), name };
         let (call, peer, name) = (Some(out.call), Some(peer), Some(name));
         self.add(Note { call, peer, name, ..self.note(Kind::Sent).with(body) });
         out
@@ -97,13 +120,19 @@ impl Recorder {
 
     /// A call has come to its end.
     pub(super) fn settled(&mut self, out: Out, outcome: Outcome) {
-        let Outcome { came, name, wrong } = outcome;
+        self.about.settled(&out, &outcome);
+        let Outcome { came, name, wrong, .. } = outcome;
         let status = came.as_ref().map(|(status, _)| *status);
         let note = match &came {
             Some((_, body)) => self.note(Kind::Received).with(body),
             None => self.note(Kind::Failed),
         };
-        let (call, took, peer) = (Some(out.call), Some(out.sent.elapsed()), Some(out.peer));
+        let took = out.sent.elapsed();
+        // What is only told is answered with nothing in particular.
+        if name.is_some() && self.answers.len() < RESPONSES_MAX {
+            self.answers.push((out.peer.clone(), took));
+        }
+        let (call, took, peer) = (Some(out.call), Some(took), Some(out.peer));
         self.add(Note { call, took, peer, name, status, text: wrong, ..note });
     }
 
@@ -129,6 +158,12 @@ impl Recorder {
     pub(super) fn happened(&mut self, name: &'static str, peer: Option<String>, text: String) {
         let text = Some(text).filter(|text| !text.is_empty());
         self.add(Note { peer, name: Some(name), text, ..self.note(Kind::Event) });
+    }
+
+    /// How long `peer` took for each of its answers, in microseconds.
+    pub(super) fn response_times(&self, peer: &str) -> Vec<u64> {
+        let own = self.answers.iter().filter(|(who, _)| who == peer);
+        own.map(|(_, took)| micros(*took)).collect()
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -189,6 +224,39 @@ impl Recorder {
             entries: self.notes.iter().map(|note| note.entry(&filter)).collect(),
         };
         Fragment::parse(&bounded(&mut transcript)?)
+    }
+}
+
+impl About {
+    /// A line about this attempt.
+    pub(super) fn line<'a>(&self, line: &'a mut Line) -> &'a mut Line {
+        line.league(&self.league).match_id(self.match_id).conversation(&self.conversation)
+    }
+
+    fn sent(&self, peer: &str, name: &str, body: &Bytes) {
+        log::at(Level::Debug, Component::Referee, |line| {
+            self.line(line).agent(self.referee).text("peer", peer);
+            line.message_name(name).say("sent").payload(body);
+        });
+    }
+
+    fn settled(&self, out: &Out, outcome: &Outcome) {
+        let level = if outcome.wrong.is_some() { Level::Error } else { Level::Debug };
+        log::at(level, Component::Referee, |line| {
+            self.line(line).agent(self.referee).text("peer", &out.peer);
+            line.message_name(outcome.name.unwrap_or(out.name));
+            line.detail("took_us", micros(out.sent.elapsed()));
+            if let Some(code) = outcome.code {
+                line.code(code);
+            }
+            match &outcome.wrong {
+                Some(wrong) => line.say(format!("call failed: {wrong}")),
+                None => line.say("answered"),
+            };
+            if let Some((_, body)) = outcome.came.as_ref().filter(|_| log::is_on(Level::Debug)) {
+                line.payload(body);
+            }
+        });
     }
 }
 
@@ -288,7 +356,13 @@ mod tests {
     use super::*;
 
     fn transcript(bodies: usize, bytes: usize) -> Transcript {
-        let mut recorder = Recorder::new();
+        let about = About {
+            referee: "REF01".parse().unwrap(),
+            league: "l".parse().unwrap(),
+            match_id: "R1M1".parse().unwrap(),
+            conversation: "c".parse().unwrap(),
+        };
+        let mut recorder = Recorder::new(about);
         let filter = Filter { hidden: vec![], familiar: vec![] };
         for _ in 0..bodies {
             let body = Bytes::from(format!("\"{}\"", "x".repeat(bytes)));

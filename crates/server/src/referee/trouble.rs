@@ -178,7 +178,7 @@ fn with_silence(
     }
 }
 
-const fn failure_of(failure: Failure) -> (Code, &'static str) {
+pub(super) const fn failure_of(failure: Failure) -> (Code, &'static str) {
     match failure {
         Failure::Silence => (Code::E001, "no answer in time"),
         Failure::Unreachable => {
@@ -187,7 +187,7 @@ const fn failure_of(failure: Failure) -> (Code, &'static str) {
     }
 }
 
-const fn fault_code(fault: Fault) -> Code {
+pub(super) const fn fault_code(fault: Fault) -> Code {
     match fault {
         Fault::IllegalMove => Code::E004,
         Fault::MissingField => Code::E003,

@@ -1,0 +1,163 @@
+//! What is known of each agent beyond its record: how fast it answers referees, what went wrong
+//! with the calls to it, and how far its clock is from ours. Kept in memory, since the process
+//! began.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use league_agent::ambient;
+use league_agent::component::Component;
+use league_agent::guard::lock;
+use league_agent::log::{self, Level};
+use league_core::id::{AgentId, LeagueId, PlayerId};
+use league_core::spread::Spread;
+use league_core::time::Timestamp;
+use league_wire::iso;
+use league_wire::message::{CallRecord, MatchResultReport};
+use serde_json::{Map, Value, json};
+
+use crate::limits::CLOCK_SKEW_MAX;
+
+/// What is known of every agent.
+#[derive(Debug)]
+pub(super) struct Figures {
+    since: Timestamp,
+    agents: Mutex<BTreeMap<(LeagueId, AgentId), Figure>>,
+}
+
+/// What is known of one.
+#[derive(Debug, Default)]
+struct Figure {
+    answers: Spread,
+    calls: CallRecord,
+    /// How far its clock was ahead of ours when it last wrote, in milliseconds.
+    skew_ms: Option<i64>,
+    is_warned: bool,
+}
+
+/// What a report says of its players, until the report is in the books.
+pub(super) type Heard = Vec<(PlayerId, CallRecord, Vec<u64>)>;
+
+impl Default for Figures {
+    fn default() -> Self {
+        Self { since: ambient::wall(), agents: Mutex::default() }
+    }
+}
+
+/// What `report` says of its players.
+pub(super) fn heard(report: &MatchResultReport) -> Heard {
+    let players = report.players.iter();
+    players.map(|(id, player)| (*id, player.conduct, player.response_us.clone())).collect()
+}
+
+impl Figures {
+    /// A report is in the books, for the first time.
+    pub(super) fn note(&self, league: &LeagueId, heard: Heard) {
+        let mut agents = lock(&self.agents);
+        for (player, calls, times) in heard {
+            let figure = agents.entry((league.clone(), AgentId::Player(player))).or_default();
+            let total = &mut figure.calls;
+            total.timeouts = total.timeouts.saturating_add(calls.timeouts);
+            total.connection_errors =
+                total.connection_errors.saturating_add(calls.connection_errors);
+            total.invalid_moves = total.invalid_moves.saturating_add(calls.invalid_moves);
+            times.into_iter().for_each(|us| figure.answers.note(Duration::from_micros(us)));
+        }
+    }
+
+    /// An agent that proved who it is wrote `at` as the time. A clock that is far off is warned
+    /// about once, and nothing else follows from it.
+    pub(super) fn clock(&self, league: &LeagueId, agent: AgentId, at: Timestamp) {
+        let skew_ms = at.as_millis().saturating_sub(ambient::wall().as_millis());
+        let mut agents = lock(&self.agents);
+        let figure = agents.entry((league.clone(), agent)).or_default();
+        figure.skew_ms = Some(skew_ms);
+        let is_far = u128::from(skew_ms.unsigned_abs()) > CLOCK_SKEW_MAX.as_millis();
+        if !is_far || std::mem::replace(&mut figure.is_warned, true) {
+            return;
+        }
+        drop(agents);
+        log::at(Level::Warning, Component::Manager, |line| {
+            line.league(league).agent(agent).detail("clock_skew_ms", skew_ms);
+            line.say("the agent's clock is far from ours; nothing is refused for it");
+        });
+    }
+
+    /// Since when there are figures.
+    pub(super) fn since(&self) -> String {
+        iso::format(self.since)
+    }
+
+    /// What is known of one agent, as fields of a document.
+    pub(super) fn of(&self, league: &LeagueId, agent: AgentId) -> Map<String, Value> {
+        let agents = lock(&self.agents);
+        let nothing = Figure::default();
+        let figure = agents.get(&(league.clone(), agent)).unwrap_or(&nothing);
+        let CallRecord { timeouts, connection_errors, invalid_moves, .. } = figure.calls;
+        let mut fields = Map::new();
+        if matches!(agent, AgentId::Player(_)) {
+            fields.insert("timeouts".into(), json!(timeouts));
+            fields.insert("connection_errors".into(), json!(connection_errors));
+            fields.insert("invalid_moves".into(), json!(invalid_moves));
+            fields.insert("response_times".into(), times(&figure.answers));
+        }
+        let is_far = |ms: &i64| u128::from(ms.unsigned_abs()) > CLOCK_SKEW_MAX.as_millis();
+        fields.insert("clock_skew_ms".into(), json!(figure.skew_ms));
+        fields.insert("clock_is_off".into(), json!(figure.skew_ms.as_ref().is_some_and(is_far)));
+        fields
+    }
+}
+
+fn times(answers: &Spread) -> Value {
+    let ms = |time: Option<Duration>| time.map(|time| (time.as_secs_f64() * 1e6).round() / 1e3);
+    json!({
+        "count": answers.count(),
+        "mean_ms": ms(answers.mean()),
+        "p50_ms": ms(answers.percentile(50)),
+        "p95_ms": ms(answers.percentile(95)),
+        "p99_ms": ms(answers.percentile(99)),
+        "max_ms": ms(answers.max()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // req: OBS-6
+    #[test]
+    fn a_clock_that_is_off_is_kept_and_told() {
+        let (figures, league) = (Figures::default(), "spring".parse().unwrap());
+        let agent: AgentId = AgentId::Player("P01".parse().unwrap());
+        assert_eq!(figures.of(&league, agent)["clock_skew_ms"], Value::Null);
+        let told = |at: Timestamp| {
+            figures.clock(&league, agent, at);
+            let fields = figures.of(&league, agent);
+            (fields["clock_skew_ms"].as_i64().unwrap(), fields["clock_is_off"] == true)
+        };
+        let (skew, is_off) = told(ambient::wall());
+        assert!(skew.abs() < 1_000 && !is_off, "{skew}");
+        let (skew, is_off) = told(ambient::wall() + Duration::from_secs(60));
+        assert!((59_000..=60_000).contains(&skew) && is_off, "{skew}");
+        let (skew, is_off) = told(Timestamp::from_millis(0));
+        assert!(skew < -1_000_000_000 && is_off, "{skew}");
+    }
+
+    // req: OBS-4
+    #[test]
+    fn times_and_failures_are_added_up() {
+        let (figures, league) = (Figures::default(), "spring".parse().unwrap());
+        let player: PlayerId = "P01".parse().unwrap();
+        let calls = CallRecord { timeouts: 1, invalid_moves: 2, ..CallRecord::default() };
+        figures.note(&league, vec![(player, calls, vec![1_000, 3_000])]);
+        figures.note(&league, vec![(player, calls, vec![])]);
+        let fields = figures.of(&league, AgentId::Player(player));
+        assert_eq!((&fields["timeouts"], &fields["invalid_moves"]), (&json!(2), &json!(4)));
+        let times = &fields["response_times"];
+        assert_eq!((&times["count"], &times["mean_ms"]), (&json!(2), &json!(2.0)));
+        assert_eq!(times["max_ms"], json!(3.0));
+        let other = figures.of(&league, AgentId::Player("P02".parse().unwrap()));
+        assert_eq!(other["response_times"]["p50_ms"], Value::Null);
+    }
+}
