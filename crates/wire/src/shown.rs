@@ -37,16 +37,8 @@ const SECRETS: [&str; 12] = [
 ];
 
 /// Fields that tell a choice, or the whole match. Results are told by the record, not by logs.
-const CHOICES: [&str; 8] = [
-    "choice",
-    "choices",
-    "move",
-    "move_data",
-    "parity_choice",
-    "reasoning",
-    "transcript",
-    "number_parity",
-];
+const CHOICES: [&str; 7] =
+    ["choice", "choices", "move", "move_data", "number_parity", "reasoning", "transcript"];
 
 /// Longest message that is shown.
 const SHOWN_BYTES_MAX: usize = 32 * 1024;
@@ -77,6 +69,7 @@ fn cover(json: &mut Value) {
                 let name = name.as_str();
                 let is_covered = SECRETS.contains(&name)
                     || CHOICES.contains(&name)
+                    || name.ends_with("_choice")
                     || is_report && name == "reason";
                 if is_covered && !value.is_null() {
                     *value = REDACTED.into();
@@ -103,7 +96,7 @@ mod tests {
         let body = br#"{"params":{"auth_token":"x","players":{"P01":{"choice":"even","points":3,
             "nonce":"ab","choice_proof":"prf_1"}},"draw_seed":"5eed","note":"my token is tok_12",
             "result":{"technical_losers":[],"reason":"P01 chose even"},"reason":"busy",
-            "transcript":{"entries":["odd"]},"list":[{"join_code":"c"}],"winner":null}}"#;
+            "transcript":{"entries":["odd"]},"game_history":[{"your_choice":"odd"}],"list":[{"join_code":"c"}],"winner":null}}"#;
         let shown = payload(body).expect("it is JSON");
         for secret in ["\"x\"", "even", "odd", "\"ab\"", "prf_", "5eed", "tok_", "\"c\""] {
             assert!(!shown.contains(secret), "{secret} in {shown}");
