@@ -163,10 +163,14 @@ pub(crate) struct MatchActArgs {
 }
 
 /// Show where leagues stand.
+///
+/// Of one league, every agent is listed as well: its state, what went wrong with the calls to it, how
+/// fast it answers referees, and how far its clock is off.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   league status                                  every league of the manager on this machine
+  league status spring                           one league and its agents
   league status spring --json
 ")]
 pub(crate) struct StatusArgs {

@@ -7,6 +7,7 @@ use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand};
 use league_sim::Sabotage;
 
 use crate::admin_args::AdminCommand;
+use crate::logging::LogArgs;
 use crate::service_args::ServiceCommand;
 
 use crate::command::backup::BackupArgs;
@@ -49,7 +50,8 @@ Examples:
   league play --set choice_timeout=2s            one rule changed
 
 Exit codes: 0 played to the end, 1 failed, 2 wrong usage, 130 interrupted, 143 terminated.
-Environment: LEAGUE_SECRET, 64 hex digits, is used instead of the file `secret` in DIR.
+Environment: LEAGUE_SECRET, 64 hex digits, is used instead of the file `secret` in DIR;
+LEAGUE_LOG=level[,format] says what is logged, warning if nothing does.
 ")]
 pub(crate) struct PlayArgs {
     /// How many players
@@ -94,6 +96,8 @@ pub(crate) struct PlayArgs {
     /// Print one JSON document on stdout; if the league fails, nothing but the text on stderr
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 /// List every rule with its value in each rule set.

@@ -7,6 +7,7 @@ mod command;
 mod config;
 mod files;
 mod interrupt;
+mod logging;
 mod output;
 mod report;
 mod service_args;

@@ -20,6 +20,11 @@ pub(crate) fn say(line: &str) {
     let _gone = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// Writes a line of the log, which has its line end.
+pub(crate) fn log(line: &str) {
+    let _gone = io::stderr().lock().write_all(line.as_bytes());
+}
+
 /// Writes data that a service offers; it goes on if nobody takes it.
 pub(crate) fn offer(text: &str) {
     let _untaken = print(text);

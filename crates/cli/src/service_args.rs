@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use league_agent::targets::Network;
 
+use crate::logging::LogArgs;
+
 /// The three services.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServiceCommand {
@@ -28,7 +30,8 @@ Examples:
   league serve --print-config                    every value and where it comes from
 
 The file league.toml in the current directory is read if there is one. Flags count more than the
-environment (LEAGUE_LISTEN, LEAGUE_DATA, LEAGUE_SECRET, LEAGUE_ADMIN_TOKEN), that more than the file.
+environment (LEAGUE_LISTEN, LEAGUE_DATA, LEAGUE_SECRET, LEAGUE_ADMIN_TOKEN, LEAGUE_LOG), that more
+than the file.
 Exit codes: 0 stopped, 1 failed, 2 wrong usage.
 ")]
 pub(crate) struct ServeArgs {
@@ -51,6 +54,8 @@ pub(crate) struct ServeArgs {
     /// Print one JSON document on stdout once it can be called
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 /// What referees and players have in common.
@@ -75,6 +80,8 @@ pub(crate) struct JoinArgs {
     /// Print one JSON document on stdout once it has joined
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 /// Run a referee.

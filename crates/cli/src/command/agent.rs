@@ -5,6 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, ensure};
 use league_agent::ambient::OsDice;
+use league_agent::component::Component;
+use league_agent::log::Level;
 use league_agent::player::Cast;
 use league_agent::register::RegisterError;
 use league_core::dice::Dice;
@@ -15,37 +17,42 @@ use serde_json::{Value, json};
 
 use crate::report::{Failure, Hint};
 use crate::service_args::{JoinArgs, PlayerArgs, RefereeArgs};
-use crate::{client, interrupt, output, settings};
+use crate::{client, interrupt, logging, output, settings};
 
 pub(super) fn referee(args: &RefereeArgs) -> Result<(), Failure> {
     let plan = referee_plan(args).map_err(|error| Failure::usage("referee", error))?;
-    warn_in_the_open(&args.join);
-    let voice = Voice::new(args.join.json, 1);
+    let log = args.join.log.wanted().map_err(|error| Failure::usage("referee", error))?;
+    let _log = logging::start(log, Level::Info);
+    warn_in_the_open(&args.join, Component::Referee);
+    let voice = Voice::new(args.join.json, 1, Component::Referee);
     let tell = |news| voice.tell(news);
     let outcome = interrupt::run(|stop| runtime::referee(&plan, args.capacity, stop, tell));
-    finish(outcome.context("cannot start the runtime")?)
+    finish(outcome.context("cannot start the runtime")?, Component::Referee)
 }
 
 pub(super) fn players(args: &PlayerArgs) -> Result<(), Failure> {
     let plan = players_plan(args).map_err(|error| Failure::usage("player", error))?;
-    warn_in_the_open(&args.join);
-    let voice = Voice::new(args.join.json, plan.count.into());
+    let log = args.join.log.wanted().map_err(|error| Failure::usage("player", error))?;
+    let _log = logging::start(log, Level::Info);
+    warn_in_the_open(&args.join, Component::Player);
+    let voice = Voice::new(args.join.json, plan.count.into(), Component::Player);
     let tell = |news| voice.tell(news);
     let outcome = interrupt::run(|stop| runtime::players(&plan, stop, tell));
-    finish(outcome.context("cannot start the runtime")?)
+    finish(outcome.context("cannot start the runtime")?, Component::Player)
 }
 
-fn warn_in_the_open(args: &JoinArgs) {
+fn warn_in_the_open(args: &JoinArgs, component: Component) {
     if args.listen.is_some_and(|at| !at.ip().to_canonical().is_loopback()) {
-        output::say(output::UNENCRYPTED);
+        logging::tell(Level::Warning, component, output::UNENCRYPTED);
     }
 }
 
-fn finish(outcome: Result<Ending, AgentError>) -> Result<(), Failure> {
-    match outcome.map_err(explained)? {
-        Ending::LeagueOver => output::say("the league is over"),
-        Ending::Stopped => output::say("stopped"),
-    }
+fn finish(outcome: Result<Ending, AgentError>, component: Component) -> Result<(), Failure> {
+    let text = match outcome.map_err(explained)? {
+        Ending::LeagueOver => "the league is over",
+        Ending::Stopped => "stopped",
+    };
+    logging::tell(Level::Info, component, text);
     Ok(())
 }
 
@@ -127,14 +134,15 @@ fn join_key(given: &str) -> anyhow::Result<JoinCode> {
 struct Voice {
     json: bool,
     count: usize,
+    component: Component,
     joined: RefCell<Vec<Joined>>,
     complained: RefCell<Option<String>>,
 }
 
 impl Voice {
-    fn new(json: bool, count: usize) -> Self {
+    fn new(json: bool, count: usize, component: Component) -> Self {
         let (joined, complained) = (RefCell::new(vec![]), RefCell::new(None));
-        Self { json, count, joined, complained }
+        Self { json, count, component, joined, complained }
     }
 
     fn tell(&self, news: AgentNews) {
@@ -148,7 +156,8 @@ impl Voice {
     fn complain(&self, error: &RegisterError) {
         let text = error.to_string();
         if self.complained.borrow().as_ref() != Some(&text) {
-            output::say(&format!("{text}; trying again until it answers, Ctrl-C stops"));
+            let told = format!("{text}; trying again until it answers, Ctrl-C stops");
+            logging::tell(Level::Warning, self.component, &told);
             self.complained.replace(Some(text));
         }
     }

@@ -6,6 +6,7 @@ use anyhow::{Context, anyhow};
 use league_core::id::LeagueId;
 use serde_json::Value;
 
+use super::roster;
 use crate::admin_args::{ManagerArgs, StandingsArgs, StatusArgs, WatchArgs};
 use crate::client::{Client, Unreachable};
 use crate::report::{Failure, Hint};
@@ -18,17 +19,23 @@ pub(super) fn status(args: &StatusArgs) -> Result<(), Failure> {
     let client = client("status", &args.manager)?;
     let league = named("status", args.league.as_deref())?;
     let document = block_on(async {
-        match league {
-            Some(id) => client.get(&format!("/api/v1/leagues/{id}")).await,
-            None => client.get("/api/v1/leagues").await,
+        let mut document = match league {
+            Some(id) => client.get(&format!("/api/v1/leagues/{id}")).await?,
+            None => client.get("/api/v1/leagues").await?,
+        };
+        if let Some(id) = league {
+            let known = client.get(&format!("/api/v1/leagues/{id}/agents")).await?;
+            document["figures_since"] = known["figures_since"].clone();
+            document["agents"] = known["agents"].clone();
         }
+        Ok(document)
     })?;
     if args.manager.json {
         written(&format!("{document}\n"))?;
         return Ok(());
     }
     match document["leagues"].as_array() {
-        None => written(&format!("  {}\n", summary(&document)))?,
+        None => written(&format!("  {}\n\n{}", summary(&document), roster::table(&document)))?,
         Some(leagues) if leagues.is_empty() => {
             written("  no league yet: `league create` founds one\n")?;
         }

@@ -6,6 +6,7 @@ pub(crate) mod backup;
 mod look;
 pub(crate) mod play;
 pub(crate) mod prune;
+mod roster;
 pub(crate) mod rules;
 mod serve;
 pub(crate) mod sim;

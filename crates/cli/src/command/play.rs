@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
+use league_agent::log::Level;
 use league_server::journal::sqlite::OpenError;
 use league_server::manager;
 use league_server::runtime::{self, PlayError, PlayPlan, PlayReport, Progress};
@@ -13,11 +14,13 @@ use tokio::sync::watch;
 use crate::args::PlayArgs;
 use crate::report::{Failure, Hint};
 use crate::signal::Signal;
-use crate::{files, output, settings, summary};
+use crate::{files, logging, output, settings, summary};
 
 pub(crate) fn run(args: &PlayArgs) -> Result<(), Failure> {
     let plan = settings::play(args).map_err(|error| Failure::usage("play", error))?;
+    let log = args.log.wanted().map_err(|error| Failure::usage("play", error))?;
     files::check(u64::from(plan.players) + u64::from(plan.referees))?;
+    let _log = logging::start(log, Level::Warning);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -38,6 +41,7 @@ pub(crate) fn run(args: &PlayArgs) -> Result<(), Failure> {
 async fn play(plan: &PlayPlan) -> Result<PlayReport, Failure> {
     let (stop, stopping) = watch::channel(false);
     let bar = progress_bar();
+    logging::above(&bar);
     let show = |progress: Progress| {
         if let Some(total) = progress.total {
             bar.set_length(total);

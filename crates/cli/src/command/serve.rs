@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use league_agent::component::Component;
+use league_agent::log::Level;
 use league_core::id::LeagueId;
 use league_server::journal::sqlite::OpenError;
 use league_server::manager;
@@ -13,9 +15,9 @@ use serde_json::json;
 
 use crate::config::{self, Given};
 use crate::interrupt;
-use crate::output;
 use crate::report::{Failure, Hint};
 use crate::service_args::ServeArgs;
+use crate::{logging, output};
 
 pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let given = Given {
@@ -23,6 +25,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
         listen: args.listen.clone(),
         data: args.data.clone(),
         networks: args.allow_network.clone(),
+        log: args.log.clone(),
     };
     let config = config::resolve(given).map_err(|error| Failure::usage("serve", error))?;
     if args.print_config {
@@ -31,12 +34,13 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
         output::print(&text).context("cannot write to stdout")?;
         return Ok(());
     }
+    let _log = logging::start(config.log, Level::Info);
     let plan = &config.plan;
     let tell = |news| told(news, args.json);
     let outcome = interrupt::run(|stop| runtime::serve(plan, stop, tell));
     let outcome = outcome.context("cannot start the runtime")?;
     outcome.map_err(|error| Failure::Failed(explained(error)))?;
-    output::say("stopped");
+    logging::tell(Level::Info, Component::Manager, "stopped");
     Ok(())
 }
 
@@ -50,19 +54,25 @@ fn told(news: ServeNews, json: bool) {
             };
             output::offer(&text);
             if !address.ip().to_canonical().is_loopback() {
-                output::say(output::UNENCRYPTED);
+                logging::tell(Level::Warning, Component::Manager, output::UNENCRYPTED);
             }
         }
         ServeNews::Founded(league, file) => {
-            output::say(&format!("league {league} is open; its join key is in {}", file.display()));
+            let text = format!("league {league} is open; its join key is in {}", file.display());
+            logging::tell(Level::Info, Component::Manager, &text);
         }
         ServeNews::Codes(file) => {
-            output::say(&format!("the join codes are in {}", file.display()));
+            let text = format!("the join codes are in {}", file.display());
+            logging::tell(Level::Info, Component::Manager, &text);
         }
         ServeNews::Failed(league, error) => {
-            output::say(&format!("league {league}: {error}; trying again"));
+            let text = format!("league {league}: {error}; trying again");
+            logging::tell(Level::Critical, Component::Manager, &text);
         }
-        ServeNews::Mended(league) => output::say(&format!("league {league} goes on")),
+        ServeNews::Mended(league) => {
+            let text = format!("league {league} goes on");
+            logging::tell(Level::Info, Component::Manager, &text);
+        }
     }
 }
 

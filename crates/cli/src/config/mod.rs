@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use league_agent::log::{Level, UnknownWord};
 use league_agent::targets::{BadNetwork, Network};
 use league_core::policy::{Policy, RuleSet};
 use league_core::proof::{Secret, Token};
@@ -15,6 +16,7 @@ use league_server::manager::blueprint::{Blueprint, FORMAT_DEFAULT, GAME_DEFAULT,
 use league_server::runtime::ServePlan;
 use serde_json::{Value, json};
 
+use crate::logging::{self, LogArgs, Wanted};
 use written::{File, Written, WrittenLeague};
 
 /// What was typed or stands in the environment.
@@ -24,6 +26,7 @@ pub(crate) struct Given {
     pub(crate) listen: Option<String>,
     pub(crate) data: Option<PathBuf>,
     pub(crate) networks: Vec<String>,
+    pub(crate) log: LogArgs,
 }
 
 /// Where a value came from.
@@ -54,6 +57,7 @@ impl fmt::Display for Origin {
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) plan: ServePlan,
+    pub(crate) log: Wanted,
     lines: Vec<Line>,
 }
 
@@ -94,6 +98,7 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
     let networks = resolver.networks(given.networks, written.allowed_networks)?;
     let open_referees = resolver.open_referees(written.open_referees);
     let roster = written.league.as_ref().and_then(|league| league.roster.clone());
+    let log = resolver.log(&given.log, written.log_level, written.log_format)?;
     let league = written.league.map(|league| resolver.league(league)).transpose()?;
     let listen_at = listen.parse().map_err(|_| {
         anyhow!(
@@ -115,7 +120,7 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
         open_referees,
         networks,
     };
-    Ok(Config { plan, lines: resolver.lines })
+    Ok(Config { plan, log, lines: resolver.lines })
 }
 
 impl Config {
@@ -269,6 +274,46 @@ impl Resolver {
         let value = written.is_some_and(Spanned::into_inner);
         self.note("", "open_referees", json!(value), origin);
         value
+    }
+
+    fn log(
+        &mut self,
+        given: &LogArgs,
+        level: Option<Spanned<String>>,
+        format: Option<Spanned<String>>,
+    ) -> anyhow::Result<Wanted> {
+        let (typed, set) = (given.typed()?, logging::environment()?);
+        let level = self.chosen(("log_level", "--log-level"), (typed.level, set.level), level)?;
+        let format =
+            self.chosen(("log_format", "--log-format"), (typed.format, set.format), format)?;
+        let origin = |level: &Option<(Level, Origin)>| level.as_ref().map(|(_, o)| o.clone());
+        let (usual, from) = (level.as_ref().map_or(Level::Info, |it| it.0), origin(&level));
+        self.note("", "log_level", json!(usual.to_string()), from.unwrap_or(Origin::Default));
+        let (name, from) = match &format {
+            Some((format, origin)) => (json!(format.name()), origin.clone()),
+            None => (Value::Null, Origin::Default),
+        };
+        self.note("", "log_format", name, from);
+        Ok(Wanted { level: level.map(|it| it.0), format: format.map(|it| it.0) })
+    }
+
+    /// The value that counts most, and where it came from.
+    fn chosen<T: std::str::FromStr<Err = UnknownWord>>(
+        &self,
+        (key, flag): (&str, &'static str),
+        (typed, set): (Option<T>, Option<T>),
+        written: Option<Spanned<String>>,
+    ) -> anyhow::Result<Option<(T, Origin)>> {
+        Ok(match (typed, set, written) {
+            (Some(typed), _, _) => Some((typed, Origin::Flag(flag))),
+            (None, Some(set), _) => Some((set, Origin::Environment("LEAGUE_LOG"))),
+            (None, None, Some(written)) => {
+                let origin = self.place(&written);
+                let parsed = written.get_ref().parse();
+                Some((parsed.map_err(|bad| anyhow!("{origin}: {key}: {bad}"))?, origin))
+            }
+            (None, None, None) => None,
+        })
     }
 
     fn league(&mut self, written: WrittenLeague) -> anyhow::Result<Blueprint> {

@@ -20,6 +20,8 @@ pub(super) struct Written {
     pub(super) default_league: Option<Spanned<String>>,
     pub(super) allowed_networks: Option<Spanned<Vec<String>>>,
     pub(super) open_referees: Option<Spanned<bool>>,
+    pub(super) log_level: Option<Spanned<String>>,
+    pub(super) log_format: Option<Spanned<String>>,
     pub(super) league: Option<WrittenLeague>,
 }
 
@@ -67,6 +69,6 @@ impl File {
     }
 }
 
-const KEYS: &str = "the keys are listen, data, default_league, allowed_networks, open_referees, and under \
-                    [league] id, game, format, rules, start, players_max, roster and set; \
-                    `league serve --print-config` shows them";
+const KEYS: &str = "the keys are listen, data, default_league, allowed_networks, open_referees, \
+                    log_level, log_format, and under [league] id, game, format, rules, start, \
+                    players_max, roster and set; `league serve --print-config` shows them";

@@ -27,7 +27,7 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_league"));
         command.args(line.split_whitespace()).current_dir(self.path());
         command.env_remove("LEAGUE_DATA").env("COLUMNS", "100").stdin(Stdio::null());
-        for name in ["LISTEN", "SECRET", "ADMIN_TOKEN", "MANAGER", "JOIN_KEY", "JOIN_CODE"] {
+        for name in ["LISTEN", "SECRET", "ADMIN_TOKEN", "MANAGER", "JOIN_KEY", "JOIN_CODE", "LOG"] {
             command.env_remove(format!("LEAGUE_{name}"));
         }
         command

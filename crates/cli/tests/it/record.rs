@@ -17,8 +17,8 @@ fn document(place: &Place, line: &str) -> Value {
 }
 
 /// A league in which nobody answers an invitation in time.
-const NOBODY_JOINS: &str =
-    "play --players 2 --set invitation_timeout=0.0001ms --set invitation_silence=forfeit";
+const NOBODY_JOINS: &str = "play --players 2 --set invitation_timeout=0.0001ms \
+    --set invitation_silence=forfeit --log-level critical";
 
 #[test]
 fn the_end_of_a_league_names_the_command_that_explains_it() {
