@@ -70,7 +70,9 @@ impl From<Message> for Signed {
 pub async fn answer<D: Desk>(desk: &D, body: &[u8], peer: SocketAddr) -> Answer {
     let (parts, is_batch) = match parse(body) {
         Incoming::Single(request) => (vec![Part::read(desk, request)], false),
-        Incoming::Batch(requests) => (requests.into_iter().map(|request| Part::read(desk, request)).collect(), true),
+        Incoming::Batch(requests) => {
+            (requests.into_iter().map(|request| Part::read(desk, request)).collect(), true)
+        }
     };
     let letters: Vec<Option<&Letter>> = parts.iter().map(Part::letter).collect();
     if let Err(wait) = desk.admit(peer, &letters) {

@@ -3,7 +3,13 @@
 #[cfg(test)]
 mod config;
 #[cfg(test)]
+mod headers;
+#[cfg(test)]
 mod keep;
+#[cfg(test)]
+mod logs;
+#[cfg(test)]
+mod metrics;
 #[cfg(test)]
 mod mistakes;
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub(crate) fn events(place: &Place, league: &str) -> Vec<Event> {
 }
 
 /// What the journal says, read by somebody who was not there.
-fn recount(place: &Place, league: &str) -> Recount {
+pub(crate) fn recount(place: &Place, league: &str) -> Recount {
     let id = league.parse().unwrap();
     let mut count = None::<Recount>;
     for (event, head) in rows(place, league) {
