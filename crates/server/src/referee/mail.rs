@@ -1,5 +1,5 @@
-//! What a referee's matches tell the manager at the same time goes out together: one call at a time,
-//! and whatever has come meanwhile is the next.
+//! What a referee's matches tell the manager at the same time goes out together: one call at a
+//! time, and whatever has come meanwhile is the next.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
