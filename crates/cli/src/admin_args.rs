@@ -164,8 +164,8 @@ pub(crate) struct MatchActArgs {
 
 /// Show where leagues stand.
 ///
-/// Of one league, every agent is listed as well: its state, what went wrong with the calls to it, how
-/// fast it answers referees, and how far its clock is off.
+/// Of one league, every agent is listed as well: its state, what went wrong with the calls to it,
+/// how fast it answers referees, and how far its clock is off.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -8,7 +8,7 @@ use league_core::proof::{Keys, Secret};
 use serde_json::{Value, json};
 
 use crate::program::Place;
-use crate::service::{Office, Service, post, request};
+use crate::service::{Office, Service, post, request, until};
 use crate::services::recount;
 
 const WRITTEN: &str = "\
@@ -269,7 +269,11 @@ fn response_times_and_clocks_are_shown_to_whoever_runs_the_league() {
     assert_eq!(office.run(&place, "ban P04 --reason gone").code, Some(0));
     assert_eq!(office.run(&place, "start spring").code, Some(0));
     office.standings_at_the_end("spring");
-    let document = office.look("/api/v1/leagues/spring/agents").unwrap();
+    let document = until("the last report is counted", || {
+        let document = office.look("/api/v1/leagues/spring/agents")?;
+        let done = |index: usize| document["agents"][index]["response_times"]["count"] == 4;
+        (0..3).all(done).then_some(document)
+    });
     let agents = document["agents"].clone();
     assert!(document["figures_since"].as_str().unwrap().ends_with('Z'));
     let agent = |id: &str| {

@@ -91,8 +91,9 @@ impl Actor {
             }
         }
         let events = self.books.commit().await?;
-        self.publish(&events);
+        // First the figures: whoever sees that a league is over counts what was played.
         chronicle::tell(self.books.league().id(), &events);
+        self.publish(&events);
         for (answer, reply) in self.held.drain(..) {
             // Whoever asked may have left; what was decided stands all the same.
             drop(answer.send(reply));
