@@ -343,7 +343,7 @@ fn an_earlier_connection_that_breaks_is_not_charged_to_a_later_call() {
 // req: MATCH-2
 #[test]
 fn a_player_that_is_not_there_loses_at_the_invitation() {
-    let mut stage = Stage::open(&quick(RuleSet::V21));
+    let mut stage = Stage::open(&quick(RuleSet::V21).with("breaker_open", "500ms"));
     stage.seat_referee();
     let gone = Stranger::player(Shape::Flat);
     gone.register(&stage);
