@@ -25,7 +25,7 @@ use crate::register::Membership;
 pub enum Guest {
     /// Joins, and says nothing when it is asked to choose.
     Silent,
-    /// Answers a referee when nine tenths of the time are over.
+    /// Answers a referee when half of the time is over.
     Slow,
     /// Answers a referee when the time and a tenth of it are over.
     Late,
@@ -105,7 +105,7 @@ impl Conduct {
             (Guest::Silent, Asked::Choice(_)) => std::future::pending().await,
             (Guest::Garbage, Asked::Choice(_)) => Some(Answer::json("even, I should think")),
             (Guest::Slow, Asked::Choice(time) | Asked::Join(time)) => {
-                tokio::time::sleep(time - time / 10).await;
+                tokio::time::sleep(time / 2).await;
                 None
             }
             (Guest::Late, Asked::Choice(time) | Asked::Join(time)) => {
