@@ -115,11 +115,15 @@ fn as_text(sweep: &Sweep) -> String {
         out.push_str(&format!("  also failed: {}\n", seeds.collect::<Vec<_>>().join(", ")));
     }
     let Tally { results, played, technical_losses, cancelled, .. } = sweep.tally;
-    let Tally { reassigned, annulled, lies, crashes, replays, forgeries, .. } = sweep.tally;
+    let Tally { walkovers, stuck, reassigned, annulled, lies, .. } = sweep.tally;
+    let Tally { suspended, recovered, shut_down, orders, .. } = sweep.tally;
+    let Tally { crashes, replays, forgeries, .. } = sweep.tally;
     out.push_str(&format!(
-        "  {results} matches in the books: {played} played, {cancelled} called off, \
-         {technical_losses} technical losses\n  {reassigned} attempts given to another referee, \
-         {annulled} annulled, {lies} false reports refused\n  {crashes} crashes, {replays} times \
+        "  {results} matches in the books: {played} played, {walkovers} walkovers, \
+         {cancelled} called off, {technical_losses} technical losses\n  {reassigned} attempts given \
+         to another referee, {annulled} annulled, {stuck} matches stuck, {lies} false reports \
+         refused\n  {suspended} suspensions, {recovered} recoveries, {shut_down} agents shut down, \
+         {orders} orders of the administrator\n  {crashes} crashes, {replays} times \
          the journal was opened, {forgeries} forgeries\n",
     ));
     if let Some(hash) = sweep.hash {
@@ -161,6 +165,12 @@ fn as_json(sweep: &Sweep) -> serde_json::Value {
         "played": tally.played,
         "technical_losses": tally.technical_losses,
         "cancelled": tally.cancelled,
+        "walkovers": tally.walkovers,
+        "stuck": tally.stuck,
+        "suspended": tally.suspended,
+        "recovered": tally.recovered,
+        "shut_down": tally.shut_down,
+        "orders": tally.orders,
         "reassigned": tally.reassigned,
         "annulled": tally.annulled,
         "false_reports": tally.lies,
