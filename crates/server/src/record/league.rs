@@ -103,6 +103,21 @@ pub fn walk(
     }
 }
 
+/// When a league was founded; nothing else of it is read.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn founded(view: &SqliteView, league: &LeagueId) -> Result<Option<Timestamp>, ReadError> {
+    let rows = view.read(league, Head::genesis(league), 1)?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let event = codec::decode(&row.bytes).map_err(|source| ReadError::Codec {
+        league: league.clone(),
+        seq: row.seq,
+        source,
+    })?;
+    Ok(Some(event.at))
+}
+
 impl LeagueRecord {
     /// Reads the league `id`.
     ///
@@ -189,12 +204,7 @@ impl LeagueRecord {
     fn conduct(&mut self, match_id: MatchId, at: Timestamp, conduct: &Seats<Conduct>) {
         for seat in Seat::BOTH.into_iter().filter(|seat| !conduct[*seat].is_clean()) {
             let Some(record) = self.matches.get(&match_id) else { return };
-            let Conduct { timeouts, connection_errors, invalid_moves, .. } = conduct[seat];
-            let text = format!(
-                "{}: {timeouts} steps lost by silence, {connection_errors} calls unreachable, \
-                 {invalid_moves} invalid moves",
-                record.pairing.player(seat),
-            );
+            let text = format!("{}: {}", record.pairing.player(seat), in_words(conduct[seat]));
             self.remark(match_id, at, text);
         }
     }
@@ -235,5 +245,30 @@ impl LeagueRecord {
             Ok(transcript) => Found::Ours(Box::new(transcript)),
             Err(_) => Found::Foreign(json),
         })
+    }
+}
+
+/// What somebody did wrong; what it did not do is not mentioned.
+fn in_words(conduct: Conduct) -> String {
+    let Conduct { timeouts, connection_errors, invalid_moves, .. } = conduct;
+    let counts = [
+        (timeouts, "step lost by silence", "steps lost by silence"),
+        (connection_errors, "call unreachable", "calls unreachable"),
+        (invalid_moves, "invalid move", "invalid moves"),
+    ];
+    let told = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let told =
+        told.map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }));
+    told.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_a_kind_is_not_many() {
+        let conduct = Conduct { timeouts: 1, invalid_moves: 2, ..Conduct::default() };
+        assert_eq!(in_words(conduct), "1 step lost by silence, 2 invalid moves");
     }
 }

@@ -6,7 +6,7 @@ mod pack;
 pub mod transcript;
 
 pub use expire::{Expired, expire};
-pub use league::{Found, LeagueRecord, MatchRecord, ReadError};
+pub use league::{Found, LeagueRecord, MatchRecord, ReadError, founded};
 pub use league_wire::redact;
 pub use pack::{Unpacked, pack, unpack};
 pub use transcript::{Entry, Kind, Party, Transcript};

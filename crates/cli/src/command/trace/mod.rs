@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use league_core::id::{ConversationId, LeagueId, MatchId};
 use league_server::journal::sqlite::{OpenError, SqliteView};
-use league_server::record::{Found, LeagueRecord, MatchRecord};
+use league_server::record::{self, Found, LeagueRecord, MatchRecord};
 
 use crate::output;
 use crate::report::{Failure, Hint};
@@ -120,20 +120,16 @@ fn league(view: &SqliteView, args: &TraceArgs) -> Result<LeagueRecord, Failure> 
         }
         return Ok(LeagueRecord::read(view, id).context("cannot read the record")?);
     }
-    let read = |id| LeagueRecord::read(view, id);
-    let all = ids.iter().map(read).collect::<Result<Vec<_>, _>>();
-    let all = all.context("cannot read the record")?;
-    let count = all.len();
-    let latest = all.into_iter().max_by_key(|league| league.founded);
-    let latest =
+    let since = |id| record::founded(view, id).map(|at| (at, id));
+    let all = ids.iter().map(since).collect::<Result<Vec<_>, _>>();
+    let latest = all.context("cannot read the record")?.into_iter().max_by_key(|(at, _)| *at);
+    let (_, latest) =
         latest.ok_or_else(|| anyhow!("no league was founded in {}", args.data.display()))?;
-    if count > 1 {
-        output::say(&format!(
-            "league {}, the latest of {count}; --league chooses another",
-            latest.id
-        ));
+    if ids.len() > 1 {
+        let count = ids.len();
+        output::say(&format!("league {latest}, the latest of {count}; --league chooses another"));
     }
-    Ok(latest)
+    Ok(LeagueRecord::read(view, latest).context("cannot read the record")?)
 }
 
 /// The matches that are asked for.
