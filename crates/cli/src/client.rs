@@ -1,5 +1,6 @@
 //! Asking a manager over its plain JSON interface, and saying what went wrong in a person's words.
 
+use std::net::ToSocketAddrs;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
@@ -123,13 +124,26 @@ pub(crate) fn mcp(address: &str) -> anyhow::Result<String> {
     Ok(format!("{}/mcp", base(address)?))
 }
 
+/// Refuses a manager whose host has no address: waiting for it would be waiting for ever.
+pub(crate) fn resolve(address: &str) -> anyhow::Result<()> {
+    let uri: Uri = base(address)?.parse().context("--manager")?;
+    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+    let found = (host, uri.port_u16().unwrap_or(80)).to_socket_addrs();
+    let hint = || Hint("--manager is the address of a league manager: http://host:port".into());
+    found
+        .map(drop)
+        .map_err(|error| anyhow!("--manager: there is no host `{host}`: {error}").context(hint()))
+}
+
 /// The address without a path; `host:port` alone and the one with `/mcp` are understood.
 fn base(address: &str) -> anyhow::Result<String> {
     let typed = address.trim();
     let with_scheme = if typed.contains("://") { typed.into() } else { format!("http://{typed}") };
     let wrong = || anyhow!("--manager: expected http://host:port, got `{address}`");
     let uri: Uri = with_scheme.parse().map_err(|_| wrong())?;
-    if uri.scheme_str() != Some("http") || uri.host().is_none_or(str::is_empty) {
+    // A word alone is a slip of the fingers more often than a host on port 80.
+    let is_word = !typed.contains("://") && uri.port().is_none();
+    if uri.scheme_str() != Some("http") || uri.host().is_none_or(str::is_empty) || is_word {
         bail!(wrong());
     }
     let path = uri.path().trim_end_matches('/').trim_end_matches("/mcp");
@@ -147,7 +161,8 @@ mod tests {
             assert_eq!(mcp(typed).unwrap(), "http://localhost:8000/mcp", "{typed}");
         }
         assert_eq!(base("http://host/league/mcp/").unwrap(), "http://host/league");
-        for typed in ["", "https://host", "http://", "ftp://host:1", "a b"] {
+        for typed in ["", "https://host", "http://", "ftp://host:1", "a b", "nonsense", "host/mcp"]
+        {
             assert!(base(typed).is_err(), "{typed}");
         }
     }

@@ -21,6 +21,7 @@ use crate::{client, interrupt, logging, output, settings};
 
 pub(super) fn referee(args: &RefereeArgs) -> Result<(), Failure> {
     let plan = referee_plan(args).map_err(|error| Failure::usage("referee", error))?;
+    client::resolve(&args.join.manager)?;
     let log = args.join.log.wanted().map_err(|error| Failure::usage("referee", error))?;
     let _log = logging::start(log, Level::Info);
     warn_in_the_open(&args.join, Component::Referee);
@@ -32,6 +33,7 @@ pub(super) fn referee(args: &RefereeArgs) -> Result<(), Failure> {
 
 pub(super) fn players(args: &PlayerArgs) -> Result<(), Failure> {
     let plan = players_plan(args).map_err(|error| Failure::usage("player", error))?;
+    client::resolve(&args.join.manager)?;
     let log = args.join.log.wanted().map_err(|error| Failure::usage("player", error))?;
     let _log = logging::start(log, Level::Info);
     warn_in_the_open(&args.join, Component::Player);

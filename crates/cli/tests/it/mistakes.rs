@@ -56,6 +56,8 @@ fn help_for_administrators_and_spectators() {
 fn services_that_cannot_be_run_like_this() {
     check("player_nowhere", "player");
     check("player_manager", "player --manager https://example.org");
+    check("player_word", "player --manager nonsense");
+    check("referee_word", "referee --manager nonsense");
     check("player_strategy", "player --manager localhost:8000 --strategy luck");
     check("player_dialect", "player --manager localhost:8000 --dialect loud");
     check("player_count", "player --manager localhost:8000 --count 0");
@@ -67,6 +69,18 @@ fn services_that_cannot_be_run_like_this() {
     check("create_token", "create");
     check("status_unreachable", "status --manager 127.0.0.1:1");
     check("status_name", "status a/b");
+}
+
+#[test]
+fn a_host_that_does_not_exist_is_not_waited_for() {
+    // No part of a name may be that long, so nobody needs to be asked for it.
+    let host = format!("{}.invalid", "a".repeat(64));
+    for agent in ["player", "referee"] {
+        let run = Place::new().run(&format!("{agent} --manager http://{host}:8000"));
+        assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{}", run.stderr);
+        let expected = format!("error: --manager: there is no host `{host}`: ");
+        assert!(run.stderr.starts_with(&expected), "{}", run.stderr);
+    }
 }
 
 #[test]
