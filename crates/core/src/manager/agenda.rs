@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Fact, League, Phase, StuckCause};
+use super::{Fact, League, Phase, StartRule, StuckCause};
 use crate::id::{AgentId, MatchId};
 use crate::roster::{AgentState, Lifecycle, StateKind, Transition, Trigger};
 use crate::schedule::Pairing;
@@ -219,9 +219,17 @@ impl League {
         suspended.map(|(_, agent)| *agent).filter(due).collect()
     }
 
-    /// Whether the next round waits for somebody to officiate it.
+    /// Whether the start or the next round waits for nothing but somebody to officiate.
     pub fn lacks_referee(&self) -> bool {
-        matches!(self.phase, Phase::BetweenRounds { .. }) && !self.has_official()
+        let waits = match (&self.phase, self.charter.start) {
+            (Phase::Registering, StartRule::Players(wanted)) => {
+                self.field().count() >= wanted as usize
+            }
+            (Phase::BetweenRounds { .. }, _) => true,
+            (Phase::Registering, StartRule::OnCommand | StartRule::At(_))
+            | (Phase::Playing(_) | Phase::Completed { .. }, _) => false,
+        };
+        waits && !self.has_official()
     }
 
     pub(super) fn lifecycle_mut(&mut self, agent: AgentId) -> &mut Lifecycle {

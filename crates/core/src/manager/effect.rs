@@ -32,7 +32,7 @@ pub enum Effect {
 pub enum Alert {
     /// A match waits for the administrator's decision.
     MatchStuck(MatchId),
-    /// The next round waits for somebody to officiate it.
+    /// The start or the next round waits for somebody to officiate.
     NoReferee,
 }
 
@@ -47,10 +47,13 @@ impl League {
             | Fact::AdmissionSet(_)
             | Fact::CodeRedeemed { .. } => vec![],
             Fact::RematchOrdered { replaced: None, .. } => vec![],
-            Fact::LeagueStarted | Fact::Administered { .. } => self.alerts(),
-            Fact::PlayerRegistered { player, .. } | Fact::PlayerReturned { player, .. } => {
-                vec![Effect::Welcome(AgentId::Player(*player))]
+            Fact::LeagueStarted | Fact::Administered { .. } => self.alerted(),
+            Fact::PlayerRegistered { player, .. } => {
+                let mut effects = self.alerted();
+                effects.insert(0, Effect::Welcome(AgentId::Player(*player)));
+                effects
             }
+            Fact::PlayerReturned { player, .. } => vec![Effect::Welcome(AgentId::Player(*player))],
             Fact::RefereeRegistered { referee, .. } | Fact::RefereeReturned { referee, .. } => {
                 vec![Effect::Welcome(AgentId::Referee(*referee))]
             }
@@ -60,7 +63,7 @@ impl League {
             | Fact::MatchCancelled { .. }
             | Fact::RematchOrdered { replaced: Some(_), .. } => vec![Effect::AnnounceStandings],
             Fact::RoundClosed { round } => {
-                let mut effects = self.alerts();
+                let mut effects = self.alerted();
                 effects.insert(0, Effect::AnnounceRoundCompleted(*round));
                 effects
             }
@@ -70,7 +73,13 @@ impl League {
         }
     }
 
-    fn alerts(&self) -> Vec<Effect> {
+    /// What does not go on by itself, as things stand.
+    pub fn alerts(&self) -> impl Iterator<Item = Alert> {
+        let no_referee = self.lacks_referee().then_some(Alert::NoReferee);
+        no_referee.into_iter().chain(self.stuck_matches().map(Alert::MatchStuck))
+    }
+
+    fn alerted(&self) -> Vec<Effect> {
         let alert = self.lacks_referee().then_some(Effect::Alert(Alert::NoReferee));
         alert.into_iter().collect()
     }

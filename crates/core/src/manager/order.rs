@@ -46,7 +46,18 @@ impl League {
         if self.archived && order != Order::Archive {
             return Err(Refusal::Archived);
         }
+        let is_over = matches!(self.phase, Phase::Completed { .. });
         let (changes, also) = match order {
+            // Nobody can leave a league that is over, come back to it, or go on in it.
+            Order::Ban(_)
+            | Order::Reinstate(_)
+            | Order::Approve(_)
+            | Order::Pause
+            | Order::Resume
+                if is_over =>
+            {
+                return Err(Refusal::Completed);
+            }
             Order::Ban(agent) => (true, self.ordered(now, agent, Trigger::Ban)?),
             Order::Reinstate(agent) => (true, self.ordered(now, agent, Trigger::Reinstate)?),
             Order::Approve(id) => {
@@ -54,12 +65,7 @@ impl League {
                 let referee = self.referee(id).ok_or(Refusal::UnknownAgent(agent))?;
                 (!referee.approved, None)
             }
-            Order::Pause | Order::Resume => {
-                if matches!(self.phase, Phase::Completed { .. }) {
-                    return Err(Refusal::Completed);
-                }
-                (self.paused != (order == Order::Pause), None)
-            }
+            Order::Pause | Order::Resume => (self.paused != (order == Order::Pause), None),
             Order::CloseRegistration if self.phase != Phase::Registering => {
                 return Err(Refusal::AlreadyStarted);
             }

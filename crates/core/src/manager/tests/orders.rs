@@ -183,6 +183,11 @@ fn orders_need_a_reason_and_a_league_is_archived_when_it_is_over() {
     assert_eq!(hall.ask(silent), Err(Refusal::BadReason));
     assert_eq!(hall.ask(order(Order::Archive)), Err(Refusal::NotCompleted));
     hall.play_to_the_end();
+    let rows = hall.books.len();
+    for late in [Order::Ban(agent(1)), Order::Reinstate(agent(1)), Order::Pause, Order::Resume] {
+        assert_eq!(hall.ask(order(late)), Err(Refusal::Completed), "{late:?}");
+    }
+    assert_eq!(hall.books.len(), rows);
     hall.ask(order(Order::Archive)).unwrap();
     assert!(hall.league.is_archived());
     assert_eq!(hall.ask(order(Order::Reinstate(agent(1)))), Err(Refusal::Archived));
@@ -200,6 +205,22 @@ fn the_matches_of_a_banned_referee_go_to_another_or_wait_for_one() {
     assert_eq!(hall.league.open_match(first()).unwrap().referee, RefereeId::new(2));
     hall.play_to_the_end();
     assert_eq!(hall.league, hall.replayed());
+}
+
+#[test]
+fn a_league_that_lacks_nothing_but_a_referee_says_so() {
+    let mut hall = Hall::new(StartRule::Players(2));
+    hall.join_player(1).unwrap();
+    assert_eq!(hall.league.alerts().count(), 0, "there is more to wait for than a referee");
+    hall.join_player(2).unwrap();
+    let alert = Effect::Alert(Alert::NoReferee);
+    let joined = hall.books.last().unwrap();
+    assert_eq!(hall.league.effects(joined), [Effect::Welcome(agent(2)), alert]);
+    assert_eq!(hall.league.alerts().collect::<Vec<_>>(), [Alert::NoReferee]);
+    hall.join_referee(1, 1).unwrap();
+    assert_eq!(hall.league.alerts().count(), 0);
+    hall.ask(order(Order::Ban(AgentId::Referee(RefereeId::new(1))))).unwrap();
+    assert_eq!(hall.league.alerts().collect::<Vec<_>>(), [Alert::MatchStuck(first())]);
 }
 
 #[test]
