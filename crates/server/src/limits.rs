@@ -68,6 +68,8 @@ pub const REOPEN_PAUSE: Duration = Duration::from_secs(1);
 pub const NOTICES_MAX: usize = 64;
 /// Time to deliver what waits for the agents when a manager stops.
 pub const LEAVE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Time after the end of a league in which a manager that starts tells its agents of it again.
+pub const END_TOLD_WITHIN: Duration = Duration::from_secs(600);
 /// Entries up to which a list in a message is whole.
 pub const LIST_WHOLE_MAX: usize = 128;
 /// Matches that one referee process runs at once.

@@ -35,13 +35,12 @@ pub(super) fn status(args: &StatusArgs) -> Result<(), Failure> {
         return Ok(());
     }
     match document["leagues"].as_array() {
-        None => written(&format!("  {}\n\n{}", summary(&document), roster::table(&document)))?,
+        None => written(&format!("{}\n{}", told(&document), roster::table(&document)))?,
         Some(leagues) if leagues.is_empty() => {
             written("  no league yet: `league create` founds one\n")?;
         }
         Some(leagues) => {
-            let lines: Vec<_> = leagues.iter().map(|one| format!("  {}\n", summary(one))).collect();
-            written(&lines.concat())?;
+            written(&leagues.iter().map(told).collect::<String>())?;
         }
     }
     Ok(())
@@ -114,6 +113,16 @@ pub(super) async fn chosen(client: &Client, league: Option<&str>) -> anyhow::Res
         _ => Err(anyhow!("the manager has several leagues")
             .context(Hint(format!("name one of them: {}", names.join(", "))))),
     }
+}
+
+/// A league in one line, and what does not go on by itself in two more each.
+fn told(league: &Value) -> String {
+    let mut out = format!("  {}\n", summary(league));
+    for alert in league["alerts"].as_array().into_iter().flatten() {
+        let text = |key: &str| alert[key].as_str().unwrap_or_default();
+        out.push_str(&format!("    alert: {}\n      {}\n", text("text"), text("remedy")));
+    }
+    out
 }
 
 /// One line about a league.

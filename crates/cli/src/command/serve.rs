@@ -73,6 +73,10 @@ fn told(news: ServeNews, json: bool) {
             let text = format!("league {league} goes on");
             logging::tell(Level::Info, Component::Manager, &text);
         }
+        ServeNews::Alarm(league, alarm) => {
+            let text = format!("alert: league {league}: {}\n  {}", alarm.text, alarm.remedy);
+            logging::tell(Level::Warning, Component::Manager, &text);
+        }
     }
 }
 

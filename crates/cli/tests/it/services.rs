@@ -184,6 +184,30 @@ fn one_manager_has_several_leagues() {
     check_record(&place, office, &standings, 3);
 }
 
+#[test]
+fn a_league_that_waits_for_a_referee_says_what_to_do() {
+    let place = Place::new();
+    let office = Office::open(&place);
+    found(&office, &place, "--league spring --start players=2 --set announcement_lead=0s");
+    let quiet = office.run(&place, "status");
+    assert!(!quiet.stdout.contains("alert"), "{}", quiet.stdout);
+    let players = office.seat(&place, "player --count 2");
+    let needed = "alert: no referee: the players are there, the league waits for one";
+    let remedy = "start one: `league referee --manager URL --join-key FILE`";
+    let shown = office.run(&place, "status spring").stdout;
+    assert!(shown.contains(needed) && shown.contains(remedy), "{shown}");
+    until("the manager says so itself", || {
+        let said = std::fs::read_to_string(place.path().join("stderr.txt")).unwrap();
+        let needed = needed.replace("alert:", "alert: league spring:");
+        (said.contains(&needed) && said.contains(remedy)).then_some(())
+    });
+    let referee = office.seat(&place, REFEREE);
+    office.standings_at_the_end("spring");
+    let status = office.look("/api/v1/leagues/spring").unwrap();
+    assert_eq!(status["alerts"], json!([]));
+    assert_eq!((players.end(), referee.end()), (Some(0), Some(0)));
+}
+
 // req: AUTH-3
 #[test]
 fn what_everybody_may_read_holds_nothing_private() {

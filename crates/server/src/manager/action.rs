@@ -15,8 +15,6 @@ pub(super) enum Action {
     Approve,
     Ban,
     Reinstate,
-    Release,
-    Rotate,
     Rematch,
     Annul,
 }
@@ -71,8 +69,6 @@ impl Details {
 /// Why an action leads to no command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoCommand {
-    /// Leagues cannot be asked that yet.
-    NotYet,
     /// There is more said than the action takes.
     TooMuch,
     /// A field is missing or cannot be used: which one, and what it should be.
@@ -80,7 +76,7 @@ pub(super) enum NoCommand {
 }
 
 impl Action {
-    const ALL: [(&str, Self); 12] = [
+    const ALL: [(&str, Self); 10] = [
         ("start", Self::Start),
         ("pause", Self::Pause),
         ("resume", Self::Resume),
@@ -89,8 +85,6 @@ impl Action {
         ("approve", Self::Approve),
         ("ban", Self::Ban),
         ("reinstate", Self::Reinstate),
-        ("release", Self::Release),
-        ("rotate", Self::Rotate),
         ("rematch", Self::Rematch),
         ("annul", Self::Annul),
     ];
@@ -120,7 +114,6 @@ impl Action {
             },
             Self::Rematch => details.of_match(Order::Rematch),
             Self::Annul => details.of_match(Order::Cancel),
-            Self::Release | Self::Rotate => Err(NoCommand::NotYet),
         }
     }
 }

@@ -82,7 +82,6 @@ async fn act(manager: &Manager, (league, name): (&str, &str), body: &[u8]) -> Ou
     let id: LeagueId = league.parse().map_err(|_| unknown())?;
     let stub = manager.leagues().find(&id).ok_or_else(unknown)?;
     let command = action.command(&read::<Details>(body)?).map_err(|no| match no {
-        NoCommand::NotYet => No::new(501, format!("leagues cannot be asked to {name} yet")),
         NoCommand::TooMuch => No::new(422, format!("{name} needs no details")),
         NoCommand::Wrong(field, expected) => {
             No::new(422, format!("{name}: `{field}` must be {expected}"))

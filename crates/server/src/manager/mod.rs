@@ -3,6 +3,7 @@
 mod action;
 mod actor;
 mod admin;
+mod alarm;
 mod applicant;
 pub mod blueprint;
 mod books;
@@ -33,6 +34,7 @@ use crate::journal::Head;
 use crate::limits::MAILBOX_MAX;
 
 pub use actor::Actor;
+pub use alarm::Alarm;
 pub use books::{Books, OpenError};
 pub use gate::Rates;
 pub use inbound::Manager;

@@ -1,7 +1,7 @@
 //! What the manager sends after its books are written: announcements, tables, matches.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use league_agent::ambient;
 use league_agent::exchange::Exchange;
@@ -10,14 +10,15 @@ use league_core::id::AgentId;
 use league_core::manager::dispatch::Handout;
 use league_core::manager::{Command, Effect, League, Phase, VoidCause};
 use league_core::proof::Keys;
+use league_core::time::Timestamp;
 use league_wire::{AuthToken, Message};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
-use super::Stub;
 use super::courier::{Courier, Mail};
 use super::news::{self, Notice, Table};
-use crate::limits::LEAVE_TIMEOUT;
+use super::{Alarm, Stub};
+use crate::limits::{END_TOLD_WITHIN, LEAVE_TIMEOUT};
 
 /// Everything a league's manager sends.
 pub struct Outbound {
@@ -30,7 +31,11 @@ pub struct Outbound {
     table: Mutex<Arc<Table>>,
     table_changed: Notify,
     leaving: watch::Sender<bool>,
+    /// Where the administrator hears what does not go on by itself.
+    bell: OnceLock<Bell>,
 }
+
+type Bell = Box<dyn Fn(Alarm) + Send + Sync>;
 
 impl std::fmt::Debug for Outbound {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -51,7 +56,16 @@ impl Outbound {
             table: Mutex::new(table),
             table_changed: Notify::new(),
             leaving: watch::Sender::new(false),
+            bell: OnceLock::new(),
         })
+    }
+
+    /// Has `bell` rung with everything that does not go on by itself.
+    #[must_use]
+    pub fn alarming(self: Arc<Self>, bell: impl Fn(Alarm) + Send + Sync + 'static) -> Arc<Self> {
+        // There is one administrator.
+        let _second = self.bell.set(Box::new(bell));
+        self
     }
 
     /// Delivers what is waiting, as far as that goes quickly, and stops.
@@ -69,6 +83,9 @@ impl Outbound {
 
     /// Takes up the mail of every agent, and says again what the current phase says.
     pub(super) fn resume(self: &Arc<Self>, league: &League) {
+        if ended_long_ago(league, ambient::now()) {
+            return;
+        }
         let (herald, mut leaving) = (self.clone(), self.leaving.subscribe());
         lock(&self.tasks).spawn(async move {
             tokio::select! {
@@ -85,6 +102,9 @@ impl Outbound {
             Phase::Playing(round) => self.perform(Effect::AnnounceRound(round.id)),
             Phase::Completed { .. } => self.perform(Effect::AnnounceCompleted),
             Phase::Registering | Phase::BetweenRounds { .. } => {}
+        }
+        for alert in league.alerts() {
+            self.perform(Effect::Alert(alert));
         }
     }
 
@@ -124,8 +144,11 @@ impl Outbound {
                     courier.post(&Arc::new(notice));
                 }
             }
-            // It is in the league's own record, which administrators read.
-            Effect::Alert(_) => {}
+            Effect::Alert(alert) => {
+                if let Some(bell) = self.bell.get() {
+                    bell(Alarm::of(&self.stub.published().league, alert));
+                }
+            }
         }
     }
 
@@ -232,4 +255,10 @@ impl Outbound {
             self.post_all(notice);
         }
     }
+}
+
+/// Whether everybody has heard long ago that the league is over. Somebody else may listen by now
+/// where its agents were, and must not be shown their tokens; an agent that missed it can ask.
+fn ended_long_ago(league: &League, now: Timestamp) -> bool {
+    matches!(league.phase(), Phase::Completed { at } if now.since(*at) > END_TOLD_WITHIN)
 }

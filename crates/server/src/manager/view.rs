@@ -9,7 +9,8 @@ use league_wire::iso;
 use serde_json::{Value, json};
 
 use super::figures::Figures;
-use super::{Leagues, Published};
+use super::{Alarm, Leagues, Published};
+use crate::limits::LIST_WHOLE_MAX;
 
 /// The document at `path`; `None` if there is none.
 pub(super) fn document(leagues: &Leagues, figures: &Figures, path: &str) -> Option<Value> {
@@ -60,6 +61,7 @@ pub(super) fn league(published: &Published) -> Value {
         "matches_total": matches_total(league),
         "completed_at": completed_at(league),
         "champion": champion(league),
+        "alerts": alerts(league),
         "journal_rows": head.seq.get(),
         "journal_head": head.hash.to_string(),
     })
@@ -171,6 +173,12 @@ fn completed_at(league: &League) -> Option<String> {
         Phase::Completed { at } => Some(iso::format(*at)),
         Phase::Registering | Phase::BetweenRounds { .. } | Phase::Playing(_) => None,
     }
+}
+
+/// What does not go on by itself, and what can be done about it.
+fn alerts(league: &League) -> Vec<Value> {
+    let alerts = league.alerts().take(LIST_WHOLE_MAX);
+    alerts.map(|alert| Alarm::of(league, alert).document()).collect()
 }
 
 fn champion(league: &League) -> Option<Value> {

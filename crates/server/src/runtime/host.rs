@@ -26,7 +26,9 @@ use super::{join, make_directory};
 use crate::journal::{Journal, JournalError, SqliteJournal, sqlite};
 use crate::limits::{FOUNDINGS_MAX, REOPEN_PAUSE};
 use crate::manager::blueprint::{BadBlueprint, Blueprint};
-use crate::manager::{Actor, Books, FoundError, Founding, Leagues, Manager, OpenError, Outbound};
+use crate::manager::{
+    Actor, Alarm, Books, FoundError, Founding, Leagues, Manager, OpenError, Outbound,
+};
 use crate::secret::{self, SecretError};
 
 const MANAGER_AGENT: &str = concat!("league_manager/", env!("CARGO_PKG_VERSION"));
@@ -74,6 +76,8 @@ pub enum ServeNews {
     Failed(LeagueId, OpenError),
     /// The books of a league are open again.
     Mended(LeagueId),
+    /// A league does not go on by itself.
+    Alarm(LeagueId, Alarm),
 }
 
 /// Why a manager cannot be run.
@@ -346,8 +350,11 @@ impl Desk {
         let connect_timeout: Duration = books.league().policy().http_timeout();
         let caller = Caller::within(self.targets.clone(), MANAGER_AGENT, connect_timeout);
         let exchange = Exchange::new(caller);
-        let keys = self.keys.clone();
-        let (stub, actor) = Actor::new(books, |stub| Outbound::new(stub, keys, exchange));
+        let (keys, news, id) = (self.keys.clone(), self.news.clone(), league.clone());
+        // The league's state has it too; a bell that nobody hears in time need not ring later.
+        let bell = move |alarm| drop(news.try_send(ServeNews::Alarm(id.clone(), alarm)));
+        let outbound = |stub| Outbound::new(stub, keys, exchange).alarming(bell);
+        let (stub, actor) = Actor::new(books, outbound);
         self.leagues.host(league.clone(), stub);
         actor
     }

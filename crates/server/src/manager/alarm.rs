@@ -1,0 +1,73 @@
+//! What does not go on by itself, in words: what is the matter, and what the administrator can do.
+
+use league_core::manager::{Alert, League, Phase, StuckCause};
+use league_wire::iso;
+use serde_json::{Value, json};
+
+/// What is the matter with a league.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alarm {
+    /// One word for programs.
+    pub code: &'static str,
+    /// What is the matter.
+    pub text: String,
+    /// What the administrator can do.
+    pub remedy: String,
+}
+
+impl Alarm {
+    /// `alert` of `league` in words.
+    pub(super) fn of(league: &League, alert: Alert) -> Self {
+        match alert {
+            Alert::NoReferee => no_referee(league),
+            Alert::MatchStuck(match_id) => {
+                let stuck = league.open_match(match_id).and_then(|open| open.stuck);
+                let why = match stuck.map(|stuck| stuck.cause) {
+                    Some(StuckCause::Annulments) => "it was annulled as often as allowed",
+                    Some(StuckCause::Attempts) => "no attempt at it came to an end",
+                    Some(StuckCause::NoReferee) => return orphan(league, match_id.to_string()),
+                    None => "it does not go on by itself",
+                };
+                let until = league.open_round().map(|round| iso::format(round.deadline));
+                let until = until.unwrap_or_default();
+                let text = format!("match {match_id} waits for a decision: {why}");
+                let remedy = format!(
+                    "`league rematch {match_id} --reason …` has it played again, `league annul \
+                     {match_id} --reason …` calls it off; some time after {until} it is called off \
+                     by itself"
+                );
+                Self { code: "match_stuck", text, remedy }
+            }
+        }
+    }
+
+    pub(super) fn document(&self) -> Value {
+        json!({"alert": self.code, "text": self.text, "remedy": self.remedy})
+    }
+}
+
+fn no_referee(league: &League) -> Alarm {
+    let text = match league.phase() {
+        Phase::Registering => "no referee: the players are there, the league waits for one",
+        Phase::BetweenRounds { .. } | Phase::Playing(_) | Phase::Completed { .. } => {
+            "no referee: the next round waits for one"
+        }
+    };
+    Alarm { code: "no_referee", text: text.into(), remedy: find_a_referee(league) }
+}
+
+fn orphan(league: &League, match_id: String) -> Alarm {
+    let text = format!("no referee: match {match_id} waits for one");
+    Alarm { code: "no_referee", text, remedy: find_a_referee(league) }
+}
+
+fn find_a_referee(league: &League) -> String {
+    let waiting = |referee: &&league_core::manager::Referee| {
+        !(referee.operated || referee.approved || league.may_officiate(referee))
+    };
+    let start = "start one: `league referee --manager URL --join-key FILE`";
+    match league.referees().iter().find(waiting) {
+        Some(referee) => format!("`league approve {} --reason …`, or {start}", referee.id),
+        None => start.into(),
+    }
+}
