@@ -11,10 +11,17 @@ use league_core::proof::Token;
 
 use crate::register::Membership;
 
-/// A private file that holds an agent's membership.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A private file that holds an agent's membership, or somebody who remembers it.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Keep {
     file: PathBuf,
+    remembered: Option<String>,
+}
+
+impl std::fmt::Debug for Keep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Keep").field("file", &self.file).finish_non_exhaustive()
+    }
 }
 
 /// Why a membership cannot be kept.
@@ -36,7 +43,13 @@ pub enum KeepError {
 impl Keep {
     /// Keeps a membership in `file`.
     pub const fn new(file: PathBuf) -> Self {
-        Self { file }
+        Self { file, remembered: None }
+    }
+
+    /// A membership that whoever made it remembers; no file is read or written.
+    pub fn remembered<Id: Display>(membership: &Membership<Id>) -> Self {
+        let file = PathBuf::from(format!("the record of {}", membership.league));
+        Self { file, remembered: Some(written(membership)) }
     }
 
     /// Where it is kept.
@@ -49,6 +62,9 @@ impl Keep {
     /// # Errors
     /// If the file cannot be read, or holds something else.
     pub fn read<Id: FromStr>(&self) -> Result<Option<Membership<Id>>, KeepError> {
+        if let Some(text) = &self.remembered {
+            return Ok(parse(text));
+        }
         let text = match fs::read_to_string(&self.file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -63,14 +79,20 @@ impl Keep {
     /// # Errors
     /// If the file cannot be written.
     pub fn write<Id: Display>(&self, membership: &Membership<Id>) -> Result<(), KeepError> {
-        let Membership { id, token, league } = membership;
-        let text = format!("{league} {id} {}\n", token.expose());
-        write_private(&self.file, &text).map_err(|source| self.failed(source))
+        if self.remembered.is_some() {
+            return Ok(());
+        }
+        write_private(&self.file, &written(membership)).map_err(|source| self.failed(source))
     }
 
     fn failed(&self, source: io::Error) -> KeepError {
         KeepError::File { file: self.file.clone(), source }
     }
+}
+
+fn written<Id: Display>(membership: &Membership<Id>) -> String {
+    let Membership { id, token, league } = membership;
+    format!("{league} {id} {}\n", token.expose())
 }
 
 fn parse<Id: FromStr>(text: &str) -> Option<Membership<Id>> {
@@ -160,6 +182,21 @@ mod tests {
             assert_eq!(mode & 0o777, 0o600);
         }
         fs::remove_file(keep.file()).unwrap();
+    }
+
+    #[test]
+    fn what_somebody_remembers_needs_no_file_and_is_not_shown() {
+        let membership = Membership {
+            id: "P07".parse::<PlayerId>().unwrap(),
+            token: "tok_player_P07_0123456789abcdef".parse().unwrap(),
+            league: "spring".parse().unwrap(),
+        };
+        let keep = Keep::remembered(&membership);
+        keep.write(&membership).unwrap();
+        assert!(!keep.file().exists());
+        let read = keep.read::<PlayerId>().unwrap().expect("it is remembered");
+        assert!(read.token.matches(membership.token.expose()));
+        assert!(!format!("{keep:?}").contains("tok_"), "{keep:?}");
     }
 
     #[test]

@@ -40,7 +40,8 @@ pub(crate) enum Command {
 ///
 /// Starts a manager, referees and players on free ports, plays every match, keeps the record in
 /// a journal and prints the final table. Rounds follow each other at once: `announcement_lead`,
-/// 60 s under v2.1, is 0s here unless it is set.
+/// 60 s under v2.1, is 0s here unless it is set. A league that was interrupted goes on when the same
+/// command is given again.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -93,6 +94,9 @@ pub(crate) struct PlayArgs {
     #[arg(long, default_value_t = 1.0, value_name = "F", value_parser = factor)]
     #[arg(allow_negative_numbers = true)]
     pub(crate) time_scale: f64,
+    /// Found a new league even if the last one in DIR is not over
+    #[arg(long)]
+    pub(crate) new: bool,
     /// Print one JSON document on stdout; if the league fails, nothing but the text on stderr
     #[arg(long)]
     pub(crate) json: bool,

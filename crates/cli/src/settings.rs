@@ -54,6 +54,7 @@ pub(crate) fn play(args: &PlayArgs) -> anyhow::Result<PlayPlan> {
         seed: args.seed.unwrap_or_else(|| OsDice.below(u64::MAX)),
         data: args.data.clone(),
         secret: secret(&args.data)?,
+        new: args.new,
     })
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn for_people(report: &PlayReport) -> String {
     out.push_str(&format!(
         "  {} in {seconds:.2} s ({} a second), {} HTTP calls\n",
         tally(recount),
-        rate(per_second(recount.results, seconds)),
+        rate(per_second(this_time(report), seconds)),
         report.http_calls,
     ));
     out.push_str(&format!("  Record: {}, league {}\n", report.journal.display(), league.id()));
@@ -139,7 +139,8 @@ pub(crate) fn for_programs(plan: &PlayPlan, report: &PlayReport) -> Value {
         "annulled": recount.annulled,
         "http_calls": report.http_calls,
         "wall_s": wall_s,
-        "matches_per_s": per_second(recount.results, wall_s),
+        "matches_before": report.before,
+        "matches_per_s": per_second(this_time(report), wall_s),
         "champion": champion,
         "standings": rows.iter().map(|row| standing(league, row)).collect::<Vec<_>>(),
         "journal": report.journal,
@@ -171,6 +172,11 @@ fn shown(name: &str) -> String {
         return name.into();
     }
     name.chars().take(NAME_CHARS_MAX - 1).chain(['…']).collect()
+}
+
+/// Matches that got their result since the program was started.
+fn this_time(report: &PlayReport) -> u64 {
+    report.recount.results.saturating_sub(report.before.unwrap_or(0))
 }
 
 /// A rate that survives a clock that did not move.

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use league_agent::log::Level;
 use league_server::journal::sqlite::OpenError;
 use league_server::manager;
-use league_server::runtime::{self, PlayError, PlayPlan, PlayReport, Progress};
+use league_server::runtime::{self, PlayError, PlayNews, PlayPlan, PlayReport, Progress};
 use tokio::sync::watch;
 
 use crate::args::PlayArgs;
@@ -42,7 +42,14 @@ async fn play(plan: &PlayPlan) -> Result<PlayReport, Failure> {
     let (stop, stopping) = watch::channel(false);
     let bar = progress_bar();
     logging::above(&bar);
-    let show = |progress: Progress| {
+    let show = |news: PlayNews| {
+        let progress = match news {
+            PlayNews::GoesOn(league, progress) => {
+                output::say(&format!("continuing {league}: {}", so_far(progress)));
+                progress
+            }
+            PlayNews::Progress(progress) => progress,
+        };
         if let Some(total) = progress.total {
             bar.set_length(total);
         }
@@ -63,12 +70,21 @@ async fn play(plan: &PlayPlan) -> Result<PlayReport, Failure> {
     bar.finish_and_clear();
     report.map_err(|error| {
         let stopped = matches!(error, PlayError::Stopped { .. });
+        let different = matches!(error, PlayError::Different { .. });
         let error = explained(error, plan);
         match signal.get() {
+            _ if different => Failure::Usage(error),
             Some(signal) if stopped => Failure::Stopped(error, signal),
             Some(_) | None => Failure::Failed(error),
         }
     })
+}
+
+fn so_far(Progress { done, total }: Progress) -> String {
+    match total {
+        Some(total) => format!("{done} of {total} matches played"),
+        None => format!("{done} matches played"),
+    }
 }
 
 fn progress_bar() -> ProgressBar {
@@ -107,10 +123,14 @@ fn hint(error: &PlayError, plan: &PlayPlan) -> Option<String> {
             plan.data.join("league.db").display()
         ),
         PlayError::Listen(_) => "check `ulimit -n` and that 127.0.0.1 can be used".into(),
-        PlayError::Stopped { done: 0, .. } => {
-            format!("its record, as far as it goes, is in {data}")
+        PlayError::Different { .. } => {
+            format!(
+                "give the same options to go on with it, --new for a new league, or {elsewhere}"
+            )
         }
-        PlayError::Stopped { .. } => format!("what was played until then is kept in {data}"),
+        PlayError::Stopped { .. } => {
+            format!("the same command goes on with it; what was played until then is in {data}")
+        }
         PlayError::BadName(_)
         | PlayError::Books(_)
         | PlayError::Record { .. }

@@ -1,12 +1,19 @@
 //! Whole leagues, played by the program itself.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::process::{Command, Stdio};
 
+use league_core::id::LeagueId;
+use league_core::manager::Fact;
+use league_server::journal::sqlite::SqliteView;
 use league_server::journal::{Journal, SqliteJournal};
-use serde_json::Value;
+use league_server::record::LeagueRecord;
+use league_server::record::league::walk;
+use serde_json::{Value, json};
 
 use crate::program::{Place, Run};
+use crate::service::until;
 
 /// Tries to see a condition come true before giving up; each looks at a file.
 const LOOKS: u32 = 10_000_000;
@@ -171,6 +178,74 @@ fn matches_that_were_not_played_are_accounted_for() {
     let run = Place::new().run(&format!("{line}forfeit"));
     let expected = "  0 of 6 matches played, 12 technical losses in ";
     assert!(run.stdout.contains(expected), "{}", run.stdout);
+}
+
+/// The results in the record, while somebody may be writing it.
+fn results(place: &Place) -> Option<(LeagueId, usize)> {
+    let view = SqliteView::open(&place.data()).ok()?;
+    let id = view.leagues().ok()?.pop()?;
+    let record = LeagueRecord::read(&view, &id).ok()?;
+    let count = record.matches.values().filter(|one| one.result.is_some()).count();
+    Some((id, count))
+}
+
+/// Every match of the league with its result, and the results that came twice.
+fn counted(place: &Place, id: &LeagueId) -> (usize, usize) {
+    let view = SqliteView::open(&place.data()).unwrap();
+    let (mut once, mut twice) = (BTreeSet::new(), 0);
+    walk(&view, id, |_, event| {
+        if let Fact::ResultRecorded(recorded) = event.fact {
+            twice += usize::from(!once.insert(recorded.match_id));
+        }
+    })
+    .unwrap();
+    (once.len(), twice)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_league_that_was_interrupted_goes_on_where_it_was() {
+    let line = "play --players 16 --referees 2 --json";
+    for signal in ["KILL", "INT"] {
+        let place = Place::new();
+        let child = place.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.unwrap();
+        let (id, _) = until("some matches have a result", || {
+            results(&place).filter(|(_, count)| *count >= 20)
+        });
+        let kill = format!("kill -{signal} {}", child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        let stopped = Run::of(child.wait_with_output().unwrap());
+        let (_, before) = results(&place).unwrap();
+        assert!((20..120).contains(&before), "it must be stopped in the middle: {before}");
+        assert_eq!(stopped.stderr.contains("the same command goes on with it"), signal == "INT");
+
+        let other = place.run("play --players 17 --set points_win=4 --json");
+        assert_eq!((other.code, other.stdout.as_str()), (Some(2), ""), "{}", other.stderr);
+        for said in ["--players 16, not 17", "--set points_win=3, not points_win=4", "--new"] {
+            assert!(other.stderr.contains(said), "no {said} in {}", other.stderr);
+        }
+
+        let run = place.run(line);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let said = format!("continuing {id}: {before} of 120 matches played\n");
+        assert_eq!(run.stderr, said);
+        let report: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(report["league_id"], id.as_str());
+        assert_eq!(report["matches_before"], before);
+        assert_eq!([&report["matches"], &report["played"]], [120, 120]);
+        assert_eq!(counted(&place, &id), (120, 0));
+        let next = played(&place, "play --json");
+        assert_ne!(next["league_id"], id.as_str(), "what is over is not played again");
+    }
+}
+
+#[test]
+fn a_new_league_is_founded_if_that_is_wanted() {
+    let place = Place::new();
+    signalled(&place, "KILL");
+    let report = played(&place, "play --new --json");
+    assert_eq!((&report["played"], &report["matches_before"]), (&json!(6), &Value::Null));
 }
 
 /// Sends `signal` to a league as soon as it has been founded, and waits for its end.

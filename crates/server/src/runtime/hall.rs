@@ -10,12 +10,14 @@ use league_agent::caller::Caller;
 use league_agent::endpoint::serve;
 use league_agent::exchange::{Exchange, random_hex};
 use league_agent::guard;
+use league_agent::keep::Keep;
+use league_agent::player::Cast;
 use league_agent::register::{Application, Membership};
 use league_agent::targets::Targets;
-use league_core::id::{GameType, LeagueId};
+use league_core::id::{AgentId, GameType, LeagueId, PlayerId, RefereeId};
 use league_core::manager::{
-    Admission, Charter, Command, Invited, PlayerAdmission, ProtocolVersion, RefereeAdmission,
-    StartRule,
+    Admission, Charter, Command, Invited, League, Order, PlayerAdmission, ProtocolVersion,
+    RefereeAdmission, Refusal, StartRule,
 };
 use league_core::proof::Keys;
 use league_wire::message::Meta;
@@ -25,10 +27,11 @@ use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
+use super::resume::{self, Unfinished};
 use super::{PlayError, PlayPlan, keyring};
 use crate::journal::Journal;
 use crate::limits::REFEREE_MATCHES_DEFAULT;
-use crate::manager::{Actor, Books, Manager, Outbound, Rates, Stub};
+use crate::manager::{Actor, AskError, Books, Manager, Outbound, Rates, Stub};
 use crate::referee::Referee;
 use crate::secret;
 
@@ -55,26 +58,40 @@ pub(super) struct Hall {
     join_key: JoinCode,
     /// What lets each of the players in, and nobody else.
     codes: Vec<JoinCode>,
+    keys: Keys,
+    /// Where those listen who were here before.
+    places: BTreeMap<AgentId, (TcpListener, SocketAddr)>,
+    before: Option<u64>,
 }
 
 impl Hall {
-    /// Founds a league and opens its manager for registration.
+    /// Opens the manager of a new league, or of the one that was begun here and is not over, for
+    /// registration.
     pub(super) async fn open(
         plan: &PlayPlan,
         journal: Arc<dyn Journal>,
     ) -> Result<Self, PlayError> {
         let keys = keyring::keys(plan, journal.as_ref()).await?;
         let admin = secret::admin_token(&plan.data)?;
-        let charter = charter(plan, &keys)?;
-        let league = charter.league.clone();
-        let books = Books::found(journal, ambient::now(), charter).await?;
+        let unfinished = match plan.new {
+            true => None,
+            false => resume::find(plan, &journal, &keys).await?,
+        };
+        let (books, places, before) = match unfinished {
+            Some(Unfinished { books, done, places }) => (books, places, Some(done)),
+            None => {
+                let charter = charter(plan, &keys)?;
+                (Books::found(journal, ambient::now(), charter).await?, vec![], None)
+            }
+        };
+        let league = books.league().id().clone();
         let (quit, quitting) = watch::channel(false);
         let (listener, address) = listen().await?;
         let targets = Targets::of_server(address);
         let caller = Caller::within(targets.clone(), MANAGER_AGENT, plan.policy.http_timeout());
         let exchange = Exchange::new(caller);
         let exchanges = vec![exchange.clone()];
-        let outbound_keys = keys.clone();
+        let (outbound_keys, own_keys) = (keys.clone(), keys.clone());
         let join_key = JoinCode::new(keys.join_key(&league).expose());
         let (stub, actor) = Actor::new(books, |stub| Outbound::new(stub, outbound_keys, exchange));
         let leagues = BTreeMap::from([(league.clone(), stub.clone())]);
@@ -109,7 +126,20 @@ impl Hall {
             timeout,
             join_key,
             codes,
+            keys: own_keys,
+            places: places.into_iter().map(|(agent, door, at)| (agent, (door, at))).collect(),
+            before,
         })
+    }
+
+    /// The league as it stands.
+    pub(super) fn now(&self) -> League {
+        self.stub.published().league.clone()
+    }
+
+    /// Matches that had a result when the league was begun again; nothing if it is a new one.
+    pub(super) const fn before(&self) -> Option<u64> {
+        self.before
     }
 
     /// Seats referees and players; comes back only if one of the agents fails.
@@ -123,6 +153,11 @@ impl Hall {
             if let Err(error) = self.seat_player(plan, number).await {
                 return error;
             }
+        }
+        if self.before.is_some()
+            && let Err(error) = self.go_on().await
+        {
+            return error;
         }
         loop {
             let ended = tokio::select! {
@@ -138,16 +173,17 @@ impl Hall {
 
     /// How far the league came, if it ends here.
     pub(super) fn stopped(&self) -> PlayError {
-        PlayError::Stopped { league: self.league(), done: self.done() }
+        PlayError::Stopped { league: self.league(), done: done(&self.stub.published().league) }
     }
 
-    /// Matches with a result.
-    fn done(&self) -> u64 {
-        let published = self.stub.published();
-        let past: usize = published.league.past().iter().map(|round| round.matches.len()).sum();
-        let open = published.league.open_round();
-        let now = open.map_or(0, |round| round.matches.len() - round.unfinished);
-        (past + now) as u64
+    /// Everybody is back: matches are handed out again.
+    async fn go_on(&self) -> Result<(), PlayError> {
+        let (order, reason) = (Order::Resume, resume::RESUMED.into());
+        match self.stub.ask(Command::Administer { order, reason }, None).await {
+            // Its last matches may have been decided because their players had left.
+            Ok(_) | Err(AskError::Refused(Refusal::Completed)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The league that is played here.
@@ -167,11 +203,32 @@ impl Hall {
         self.exchanges.iter().map(Exchange::calls).sum()
     }
 
+    /// Where an agent listens, and what lets it come back if it was here before; nothing if it
+    /// cannot come back.
+    async fn place(&mut self, agent: AgentId) -> Result<Option<Place>, PlayError> {
+        let keep = {
+            let published = self.stub.published();
+            if resume::has_left(&published.league, agent) {
+                return Ok(None);
+            }
+            resume::remembered(&self.keys, &published.league, agent)
+        };
+        let (listener, address) = match self.places.remove(&agent) {
+            Some(place) => place,
+            None => listen().await?,
+        };
+        Ok(Some(Place { listener, address, keep }))
+    }
+
     async fn seat_referee(&mut self, plan: &PlayPlan, number: u32) -> Result<(), PlayError> {
-        let (listener, address) = listen().await?;
+        let agent = AgentId::Referee(RefereeId::new(number));
+        let Some(Place { listener, address, keep }) = self.place(agent).await? else {
+            return Ok(());
+        };
         let exchange = self.exchange((REFEREE_AGENT, address), plan);
         let name = format!("Referee {number}");
         let mut application = self.application(plan, name, address)?;
+        application.keep = keep;
         application.meta.max_concurrent_matches = Some(REFEREE_MATCHES_DEFAULT);
         application.meta.join = Some(self.join_key.clone());
         let referee = Referee::new(&self.manager, exchange);
@@ -182,11 +239,14 @@ impl Hall {
     }
 
     async fn seat_player(&mut self, plan: &PlayPlan, number: u32) -> Result<(), PlayError> {
-        let (listener, address) = listen().await?;
+        let agent = AgentId::Player(PlayerId::new(number));
+        let Some(Place { listener, address, keep }) = self.place(agent).await? else {
+            return Ok(());
+        };
         let exchange = self.exchange((PLAYER_AGENT, address), plan);
-        let cast = plan.strategies[(number as usize - 1) % plan.strategies.len()];
-        let name = format!("Player {number} ({})", cast.name());
-        let mut application = self.application(plan, name, address)?;
+        let cast = cast(plan, number);
+        let mut application = self.application(plan, player_name(plan, number), address)?;
+        application.keep = keep;
         application.meta.join = self.codes.get(number as usize - 1).cloned();
         let player = Arc::new(cast.player(plan.seed.wrapping_add(number.into())));
         let (stop, mut ready) = (self.quit.subscribe(), player.membership());
@@ -233,6 +293,30 @@ impl Hall {
     }
 }
 
+/// A place to listen, and what lets an agent come back.
+struct Place {
+    listener: TcpListener,
+    address: SocketAddr,
+    keep: Option<Keep>,
+}
+
+/// How a player plays.
+fn cast(plan: &PlayPlan, number: u32) -> Cast {
+    plan.strategies[(number as usize - 1) % plan.strategies.len()]
+}
+
+/// What a player is called.
+pub(super) fn player_name(plan: &PlayPlan, number: u32) -> String {
+    format!("{} ({})", resume::seat_name(number), cast(plan, number).name())
+}
+
+/// Matches with a result.
+pub(super) fn done(league: &League) -> u64 {
+    let past: usize = league.past().iter().map(|round| round.matches.len()).sum();
+    let now = league.open_round().map_or(0, |round| round.matches.len() - round.unfinished);
+    (past + now) as u64
+}
+
 fn charter(plan: &PlayPlan, keys: &Keys) -> Result<Charter, PlayError> {
     let rules = plan.policy.written().into_iter();
     let digits: String = random_hex().chars().take(8).collect();
@@ -252,7 +336,7 @@ fn charter(plan: &PlayPlan, keys: &Keys) -> Result<Charter, PlayError> {
 fn admission(codes: &[JoinCode]) -> Admission {
     let invited = codes.iter().zip(1_u32..).map(|(code, number)| Invited {
         code: Sha256::digest(code.reveal()).into(),
-        student: format!("Player {number}").into(),
+        student: resume::seat_name(number).into(),
         group: None,
     });
     Admission {
@@ -266,12 +350,12 @@ async fn wait_until<Id>(ready: &mut watch::Receiver<Option<Membership<Id>>>) {
     drop(ready.wait_for(Option::is_some).await);
 }
 
-async fn listen() -> Result<(TcpListener, SocketAddr), PlayError> {
+pub(super) async fn listen() -> Result<(TcpListener, SocketAddr), PlayError> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(PlayError::Listen)?;
     let address = listener.local_addr().map_err(PlayError::Listen)?;
     Ok((listener, address))
 }
 
-fn url(address: SocketAddr) -> String {
+pub(super) fn url(address: SocketAddr) -> String {
     format!("http://{address}/mcp")
 }

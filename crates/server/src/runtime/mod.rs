@@ -7,6 +7,7 @@ mod host;
 mod join;
 mod keyring;
 mod recount;
+mod resume;
 pub mod roster;
 
 use std::io;
@@ -54,6 +55,17 @@ pub struct PlayPlan {
     pub data: PathBuf,
     /// The server's secret, if it is not to come from a file in the data directory.
     pub secret: Option<Secret>,
+    /// Found a new league even if the last one did not come to its end.
+    pub new: bool,
+}
+
+/// What is told of a league while it is played.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlayNews {
+    /// It was begun before and goes on, so far as it had come.
+    GoesOn(LeagueId, Progress),
+    /// It has come further.
+    Progress(Progress),
 }
 
 /// What a league that was played came to.
@@ -63,7 +75,9 @@ pub struct PlayReport {
     pub recount: Recount,
     /// Calls made by all agents together.
     pub http_calls: u64,
-    /// From the first registration to the end of the league.
+    /// Matches that had a result before this time; nothing if it was played in one go.
+    pub before: Option<u64>,
+    /// From the first registration, or from when it went on, to the end of the league.
     pub wall: Duration,
     /// The file that holds the record.
     pub journal: PathBuf,
@@ -121,6 +135,14 @@ pub enum PlayError {
     /// An agent was not let in.
     #[error("an agent could not join: {0}")]
     Register(#[from] RegisterError),
+    /// The league that was begun here is another one than is wanted now.
+    #[error("league {league} was begun here, and is not over: {}", differences.join("; "))]
+    Different {
+        /// Which league.
+        league: LeagueId,
+        /// What it has, and what was wanted.
+        differences: Vec<String>,
+    },
     /// The league was stopped before its end.
     #[error("league {league} was stopped {}", how_far(*done))]
     Stopped {
@@ -131,14 +153,15 @@ pub enum PlayError {
     },
 }
 
-/// Plays a whole league over real HTTP on this machine.
+/// Plays a whole league over real HTTP on this machine: the one that was begun in the data directory
+/// and is not over, or a new one.
 ///
 /// # Errors
 /// If the league cannot be set up, or is stopped before its end.
 pub async fn play(
     plan: &PlayPlan,
     mut stop: watch::Receiver<bool>,
-    progress: impl FnMut(Progress),
+    mut tell: impl FnMut(PlayNews),
 ) -> Result<PlayReport, PlayError> {
     make_directory(&plan.data)
         .map_err(|source| PlayError::Data { path: plan.data.clone(), source })?;
@@ -148,6 +171,12 @@ pub async fn play(
     let started = Mark::set();
     let mut hall = Hall::open(plan, journal.clone()).await?;
     let league = hall.league();
+    let before = hall.before();
+    if let Some(done) = before {
+        let total = recount::matches_total(&hall.now(), plan.players);
+        tell(PlayNews::GoesOn(league.clone(), Progress { done, total }));
+    }
+    let progress = |progress| tell(PlayNews::Progress(progress));
     let outcome = tokio::select! {
         biased;
         _ = stop.wait_for(|stopped| *stopped) => Err(hall.stopped()),
@@ -156,7 +185,7 @@ pub async fn play(
     };
     let wall = started.elapsed();
     let http_calls = hall.close().await;
-    Ok(PlayReport { recount: outcome?, http_calls, wall, journal: file })
+    Ok(PlayReport { recount: outcome?, http_calls, before, wall, journal: file })
 }
 
 fn how_far(done: u64) -> String {

@@ -123,7 +123,7 @@ pub(super) async fn follow(
 }
 
 /// How many matches there will be in all, where the format knows.
-fn matches_total(league: &League, players: u32) -> Option<u64> {
+pub(super) fn matches_total(league: &League, players: u32) -> Option<u64> {
     let rounds = league.format().rounds_total(players)?;
     let round = league.open_round().map(|round| round.matches.len());
     let round = round.or_else(|| league.past().first().map(|round| round.matches.len()));
