@@ -7,6 +7,8 @@ mod headers;
 #[cfg(test)]
 mod keep;
 #[cfg(test)]
+mod killing;
+#[cfg(test)]
 mod logs;
 #[cfg(test)]
 mod metrics;

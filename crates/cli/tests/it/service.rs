@@ -37,6 +37,11 @@ impl Service {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Kills it as nothing can be refused: `kill -9`.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
