@@ -9,6 +9,8 @@ mod keep;
 #[cfg(test)]
 mod killing;
 #[cfg(test)]
+mod large;
+#[cfg(test)]
 mod logs;
 #[cfg(test)]
 mod metrics;
