@@ -40,8 +40,8 @@ pub(crate) enum Command {
 ///
 /// Starts a manager, referees and players on free ports, plays every match, keeps the record in
 /// a journal and prints the final table. Rounds follow each other at once: `announcement_lead`,
-/// 60 s under v2.1, is 0s here unless it is set. A league that was interrupted goes on when the same
-/// command is given again.
+/// 60 s under v2.1, is 0s here unless it is set. A league that was interrupted goes on when the
+/// same command is given again.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:

@@ -150,8 +150,17 @@ pub(crate) fn post(path: &str, token: Option<&str>, body: &str) -> String {
 
 /// The status and the body that come back; `None` if nobody answers.
 pub(crate) fn request(address: &str, request: &str) -> Option<(u16, String)> {
-    let mut stream = TcpStream::connect(address).ok()?;
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    request_within(PATIENCE, address, request)
+}
+
+/// The same for somebody with less patience.
+pub(crate) fn request_within(
+    patience: Duration,
+    address: &str,
+    request: &str,
+) -> Option<(u16, String)> {
+    let mut stream = TcpStream::connect_timeout(&address.parse().ok()?, patience).ok()?;
+    stream.set_read_timeout(Some(patience)).unwrap();
     stream.write_all(request.as_bytes()).ok()?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).ok()?;

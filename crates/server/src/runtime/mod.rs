@@ -153,8 +153,8 @@ pub enum PlayError {
     },
 }
 
-/// Plays a whole league over real HTTP on this machine: the one that was begun in the data directory
-/// and is not over, or a new one.
+/// Plays a whole league over real HTTP on this machine: the one that was begun in the data
+/// directory and is not over, or a new one.
 ///
 /// # Errors
 /// If the league cannot be set up, or is stopped before its end.
