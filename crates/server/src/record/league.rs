@@ -1,12 +1,14 @@
 //! The record of one league, read from the journal from its first row to its last.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use league_core::id::{LeagueId, MatchId, RefereeId};
 use league_core::manager::{Conduct, Event, Fact, Recorded};
 use league_core::schedule::Pairing;
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
+use league_core::verdict::Verdict;
 use sha2::{Digest, Sha256};
 
 use super::{Transcript, Unpacked, redact::redact, unpack};
@@ -59,8 +61,10 @@ pub struct MatchRecord {
     pub referee: RefereeId,
     /// What went wrong on the way: attempts that came to nothing, reports that were refused.
     pub remarks: Vec<(Timestamp, String)>,
-    /// Its result, when that was recorded, and in which row.
+    /// The last report of it, when that was recorded, and in which row.
     pub result: Option<(Timestamp, Seq, Box<Recorded>)>,
+    /// How it counts, since when, and why: as it was reported, or without a game, or by order.
+    pub decided: Option<(Timestamp, Verdict, Arc<str>)>,
 }
 
 /// What there is of a match's transcript.
@@ -149,8 +153,9 @@ impl LeagueRecord {
                 for (index, scheduled) in matches.iter().enumerate() {
                     let match_id = MatchId::from_index(round, index);
                     let (pairing, referee) = (scheduled.pairing, scheduled.referee);
-                    let (remarks, result) = (vec![], None);
-                    let record = MatchRecord { match_id, pairing, referee, remarks, result };
+                    let (remarks, result, decided) = (vec![], None, None);
+                    let record =
+                        MatchRecord { match_id, pairing, referee, remarks, result, decided };
                     self.matches.insert(match_id, record);
                 }
             }
@@ -169,22 +174,26 @@ impl LeagueRecord {
             Fact::ResultRecorded(recorded) => {
                 if let Some(record) = self.matches.get_mut(&recorded.match_id) {
                     record.referee = recorded.referee;
+                    record.decided = Some((at, recorded.verdict, recorded.reason.clone()));
                     record.result = Some((at, seq, recorded));
                 }
             }
             Fact::ReportRefused { match_id, referee, reason } => {
                 self.remark(match_id, at, format!("a report of {referee} was refused: {reason}"));
             }
-            Fact::Walkover { match_id, reason, .. } => {
+            Fact::Walkover { match_id, verdict, reason } => {
+                self.decide(match_id, Some((at, verdict, reason.clone())));
                 self.remark(match_id, at, format!("decided without a game: {reason}"));
             }
             Fact::MatchCancelled { match_id, reason, .. } => {
+                self.decide(match_id, Some((at, Verdict::Cancelled, reason.clone())));
                 self.remark(match_id, at, format!("counts for nobody: {reason}"));
             }
             Fact::MatchStuck { match_id, reason, .. } => {
                 self.remark(match_id, at, format!("waits for the administrator: {reason}"));
             }
             Fact::RematchOrdered { match_id, attempt, referee, .. } => {
+                self.decide(match_id, None);
                 let text = format!("played again by order; attempt {attempt} goes to {referee}");
                 self.remark(match_id, at, text);
             }
@@ -206,6 +215,12 @@ impl LeagueRecord {
             let Some(record) = self.matches.get(&match_id) else { return };
             let text = format!("{}: {}", record.pairing.player(seat), in_words(conduct[seat]));
             self.remark(match_id, at, text);
+        }
+    }
+
+    fn decide(&mut self, match_id: MatchId, decided: Option<(Timestamp, Verdict, Arc<str>)>) {
+        if let Some(record) = self.matches.get_mut(&match_id) {
+            record.decided = decided;
         }
     }
 
@@ -264,7 +279,38 @@ fn in_words(conduct: Conduct) -> String {
 
 #[cfg(test)]
 mod tests {
+    use league_core::id::{PlayerId, RoundId};
+    use league_core::manager::Scheduled;
+
     use super::*;
+
+    #[test]
+    fn what_counts_is_not_always_what_was_reported() {
+        let (names, matches) = (BTreeMap::new(), BTreeMap::new());
+        let (id, founded) = ("test".parse().unwrap(), Timestamp::default());
+        let mut league = LeagueRecord { id, founded, names, matches, completed: false };
+        let (round, referee) = (RoundId::FIRST, RefereeId::new(1));
+        let pairing = Pairing { a: PlayerId::new(1), b: PlayerId::new(2) };
+        let at = Timestamp::default();
+        let match_id = MatchId::from_index(round, 0);
+        let mut happens = |fact| {
+            league.add(Seq::new(1), Event { at, fact });
+            league.matches[&match_id].decided.as_ref().map(|(_, verdict, _)| *verdict)
+        };
+        let matches = vec![Scheduled { pairing, referee, wave: 0 }];
+        let (starts_at, deadline, byes) = (at, at, vec![]);
+        let opened = Fact::RoundOpened { round, starts_at, deadline, matches, byes };
+        assert_eq!(happens(opened), None);
+        let (verdict, reason) = (Verdict::TechnicalLoss(Seat::A), Arc::from("P01 has left"));
+        let walkover = Fact::Walkover { match_id, verdict, reason };
+        assert_eq!(happens(walkover), Some(verdict));
+        let cancelled =
+            Fact::MatchCancelled { match_id, replaced: Some(verdict), reason: "by order".into() };
+        assert_eq!(happens(cancelled), Some(Verdict::Cancelled));
+        let (attempt, rematch, replaced) = (2, 1, None);
+        let again = Fact::RematchOrdered { match_id, attempt, rematch, referee, replaced };
+        assert_eq!(happens(again), None);
+    }
 
     #[test]
     fn one_of_a_kind_is_not_many() {

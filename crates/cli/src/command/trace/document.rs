@@ -33,21 +33,22 @@ fn summary(record: &MatchRecord) -> Value {
     let recorded = record.result.as_ref().map(|(_, _, recorded)| recorded);
     let pairing = record.pairing;
     let player = |seat| pairing.player(seat).to_string();
-    let losers = recorded.map_or_else(Vec::new, |recorded| losers(record, recorded.verdict));
+    let verdict = record.decided.as_ref().map(|(_, verdict, _)| *verdict);
+    let losers = verdict.map_or_else(Vec::new, |verdict| losers(record, verdict));
     let remark = |(at, text): &(_, String)| json!({ "at": iso::format(*at), "text": text });
     let stored = recorded.is_some_and(|recorded| recorded.transcript.is_some());
     json!({
         "match_id": record.match_id.to_string(),
         "players": [player(Seat::A), player(Seat::B)],
         "referee_id": record.referee.to_string(),
-        "result": recorded.map(|recorded| word(recorded.verdict)),
-        "winner": recorded.and_then(|recorded| recorded.verdict.winner()).map(player),
+        "result": verdict.map(word),
+        "winner": verdict.and_then(Verdict::winner).map(player),
         "technical_losers": losers,
-        "reason": recorded.map(|recorded| recorded.reason.to_string()),
+        "reason": record.decided.as_ref().map(|(_, _, reason)| reason.to_string()),
         "attempt": recorded.map(|recorded| recorded.attempt),
         "conversation": recorded.map(|recorded| recorded.conversation.to_string()),
         "moves": recorded.map(|recorded| moves(record, recorded)),
-        "recorded_at": record.result.as_ref().map(|(at, _, _)| iso::format(*at)),
+        "recorded_at": record.decided.as_ref().map(|(at, ..)| iso::format(*at)),
         "remarks": record.remarks.iter().map(remark).collect::<Vec<_>>(),
         "transcript": if stored { "recorded" } else { "not available" },
     })

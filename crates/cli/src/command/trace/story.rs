@@ -42,13 +42,12 @@ fn line(record: &MatchRecord) -> [String; 5] {
     let pairing = record.pairing;
     let who = format!("{} – {}", pairing.a, pairing.b);
     let id = record.match_id.to_string();
-    match &record.result {
+    match &record.decided {
         None => [id, who, "no result yet".into(), String::new(), String::new()],
-        Some((_, _, recorded)) => {
-            let transcript =
-                if recorded.transcript.is_some() { "recorded" } else { "no transcript" };
-            let reason = printable(&recorded.reason);
-            [id, who, result(record, recorded.verdict), transcript.into(), reason]
+        Some((_, verdict, reason)) => {
+            let stored = record.result.as_ref().is_some_and(|(.., one)| one.transcript.is_some());
+            let transcript = if stored { "recorded" } else { "no transcript" };
+            [id, who, result(record, *verdict), transcript.into(), printable(reason)]
         }
     }
 }
@@ -84,6 +83,9 @@ pub(super) fn matches(
             Found::None if record.result.is_some() => {
                 out.push_str("\n  transcript not available: the referee sent none\n");
             }
+            Found::None if record.decided.is_some() => {
+                out.push_str("\n  transcript not available: it was decided without a report\n");
+            }
             Found::None => out.push_str("\n  transcript not available: there is no result yet\n"),
             Found::Expired => {
                 out.push_str("\n  transcript expired: it was deleted, its hash is kept\n");
@@ -105,15 +107,21 @@ fn head(out: &mut String, league: &LeagueRecord, record: &MatchRecord, found: &F
         format!("{id} {}", printable(name))
     };
     let players = format!("{} against {}", named(Seat::A), named(Seat::B));
-    let Some((at, _, recorded)) = &record.result else {
-        out.push_str(&format!("{}  {players}: no result yet\n", record.match_id));
+    let (Some((_, verdict, reason)), Some((at, _, recorded))) = (&record.decided, &record.result)
+    else {
+        let decided = record.decided.as_ref();
+        let how = decided.map(|(_, verdict, _)| result(record, *verdict));
+        let how = how.unwrap_or_else(|| "no result yet".into());
+        out.push_str(&format!("{}  {players}: {how}\n", record.match_id));
+        if let Some((_, _, reason)) = decided {
+            out.push_str(&format!("  Why: {}\n", printable(reason)));
+        }
         out.push_str(&format!("  league {}, referee {}\n", league.id, record.referee));
         remarks(out, record);
         return;
     };
-    let verdict = recorded.verdict;
-    out.push_str(&format!("{}  {players}: {}\n", record.match_id, result(record, verdict)));
-    out.push_str(&format!("  Why: {}\n", printable(&recorded.reason)));
+    out.push_str(&format!("{}  {players}: {}\n", record.match_id, result(record, *verdict)));
+    out.push_str(&format!("  Why: {}\n", printable(reason)));
     if let Found::Ours(transcript) = found {
         for seat in Seat::BOTH.into_iter().filter(|seat| verdict.lost_technically(*seat)) {
             came_last(out, transcript, &record.pairing.player(seat).to_string());
