@@ -1,5 +1,6 @@
 //! What every call says of its caller: seen by whoever is called.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -70,16 +71,17 @@ fn answer(mut stream: TcpStream, calls: &SyncSender<Call>) -> Option<()> {
     }
 }
 
-/// Waits for a call of `method`; everything before must name its caller as well.
-fn wait(seen: &Receiver<Call>, method: &str) -> String {
+/// Waits until every one of `methods` was called, in whatever order, and tells by whom; whatever
+/// else is called must name its caller as well.
+fn wait<const N: usize>(seen: &Receiver<Call>, methods: [&str; N]) -> [String; N] {
     let patience: Duration = PATIENCE;
-    loop {
-        let (called, agent) = seen.recv_timeout(patience).expect(method);
+    let mut callers: BTreeMap<String, String> = BTreeMap::new();
+    while let Some(missing) = methods.iter().find(|method| !callers.contains_key(**method)) {
+        let (called, agent) = seen.recv_timeout(patience).expect(missing);
         assert!(agent.ends_with(&format!("/{VERSION}")), "{called} by {agent}");
-        if called == method {
-            return agent;
-        }
+        callers.insert(called, agent);
     }
+    methods.map(|method| callers[method].clone())
 }
 
 // req: ARCH-7
@@ -92,7 +94,7 @@ fn every_call_names_its_caller_and_its_version() {
     {
         let line = format!("{line} --manager {manager} --listen 127.0.0.1:0");
         let _agent = Service::start(&place, &line);
-        assert_eq!(wait(&seen, method), format!("{agent}/{VERSION}"));
+        assert_eq!(wait(&seen, [method]), [format!("{agent}/{VERSION}")]);
     }
 
     let written = "[league]\nid = \"spring\"\nstart = { players = 2 }\n\
@@ -110,6 +112,7 @@ fn every_call_names_its_caller_and_its_version() {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "register_player", "params": message});
     let answer = request(&office.address, &post("/mcp", None, &body.to_string())).unwrap();
     assert!(answer.1.contains("ACCEPTED"), "{answer:?}");
-    assert_eq!(wait(&seen, "notify_round"), format!("league_manager/{VERSION}"));
-    assert_eq!(wait(&seen, "handle_game_invitation"), format!("referee/{VERSION}"));
+    let [manager, referee] = wait(&seen, ["notify_round", "handle_game_invitation"]);
+    assert_eq!(manager, format!("league_manager/{VERSION}"));
+    assert_eq!(referee, format!("referee/{VERSION}"));
 }
