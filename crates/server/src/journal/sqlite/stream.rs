@@ -7,6 +7,8 @@ use league_core::id::LeagueId;
 
 use crate::journal::Head;
 
+const MAPS: usize = 32;
+
 /// One league.
 pub(super) struct Stream {
     pub(super) league: LeagueId,
@@ -49,22 +51,24 @@ impl Stream {
     }
 }
 
-/// The leagues that were written to of late.
+/// The leagues that were written to of late, in several maps, so that appenders seldom meet.
 pub(super) struct Streams {
-    leagues: Mutex<BTreeMap<LeagueId, Arc<Stream>>>,
+    maps: [Mutex<BTreeMap<LeagueId, Arc<Stream>>>; MAPS],
+    /// The most in one map.
     max: usize,
 }
 
 impl Streams {
     /// Room for `max` leagues, and for as many as are being written to at the same time.
     pub(super) const fn new(max: usize) -> Self {
-        Self { leagues: Mutex::new(BTreeMap::new()), max }
+        Self { maps: [const { Mutex::new(BTreeMap::new()) }; MAPS], max: max.div_ceil(MAPS) }
     }
 
     /// The only stream of `league` for as long as anybody holds it: the writer would not notice
     /// what it has just written under another one.
     pub(super) fn get(&self, league: &LeagueId) -> Arc<Stream> {
-        let mut leagues = self.leagues.lock().unwrap_or_else(PoisonError::into_inner);
+        let sum: usize = league.as_str().bytes().map(usize::from).sum();
+        let mut leagues = self.maps[sum % MAPS].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(stream) = leagues.get(league) {
             return Arc::clone(stream);
         }
@@ -83,8 +87,9 @@ mod tests {
 
     #[test]
     fn streams_are_forgotten_only_when_nobody_holds_them() {
-        let streams = Streams::new(2);
-        let [a, b, c] = ["a", "b", "c"].map(|name| name.parse().unwrap());
+        let streams = Streams::new(2 * MAPS);
+        // The same letters, so that they are in the same map.
+        let [a, b, c] = ["abc", "bca", "cab"].map(|name| name.parse().unwrap());
         let held = streams.get(&a);
         let head = Head::genesis(&b).extend(b"row");
         streams.get(&b).learn(Known { era: 1, number: Some(1), head });
