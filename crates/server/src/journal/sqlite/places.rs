@@ -66,7 +66,29 @@ pub(super) fn note(places: &mut Vec<Place>, seq: i64, block: i64) {
 /// The places that are not in a span yet, by league.
 #[derive(Default)]
 pub(super) struct Recent {
-    leagues: Mutex<BTreeMap<u32, Vec<Place>>>,
+    state: Mutex<Sorted>,
+}
+
+/// Rows are sorted by league only when somebody asks: the writer has no time for it.
+#[derive(Default)]
+struct Sorted {
+    leagues: BTreeMap<u32, Vec<Place>>,
+    /// League, row and block of those that are to be sorted in.
+    unsorted: Vec<(u32, i64, i64)>,
+}
+
+impl Sorted {
+    fn sort(&mut self) {
+        // By league, and rows of a league stay in their order.
+        self.unsorted.sort_by_key(|(league, _, _)| *league);
+        for group in self.unsorted.chunk_by(|a, b| a.0 == b.0) {
+            let places = self.leagues.entry(group[0].0).or_default();
+            for (_, seq, block) in group {
+                note(places, *seq, *block);
+            }
+        }
+        self.unsorted.clear();
+    }
 }
 
 impl Recent {
@@ -86,26 +108,25 @@ impl Recent {
             }
         }
         let next = connection.query_row(NEXT_BLOCK, [], |row| row.get(0))?;
-        *self.lock() = leagues;
+        *self.lock() = Sorted { leagues, unsorted: Vec::new() };
         Ok((count, next))
     }
 
     /// Adds rows that are durable, as league, row and block; `is_stored` if everything before them
     /// has gone into spans.
     pub(super) fn publish(&self, rows: &[(u32, i64, i64)], is_stored: bool) {
-        let mut leagues = self.lock();
+        let mut state = self.lock();
         if is_stored {
-            leagues.clear();
+            state.leagues.clear();
+            state.unsorted.clear();
         }
-        for (league, seq, block) in rows {
-            note(leagues.entry(*league).or_default(), *seq, *block);
-        }
+        state.unsorted.extend_from_slice(rows);
     }
 
     /// Writes every recent place into a span; all blocks before `next` are then in one.
     pub(super) fn store(&self, transaction: &Transaction<'_>, next: i64) -> rusqlite::Result<()> {
         let mut statement = transaction.prepare_cached(NEW_SPAN)?;
-        for (league, places) in &*self.lock() {
+        for (league, places) in &self.sorted().leagues {
             for run in places.chunk_by(|a, b| a.end() == b.first) {
                 for span in run.chunks(SPAN_PLACES_MAX) {
                     let mut bytes = Vec::with_capacity(span.len() * PLACE_BYTES);
@@ -131,7 +152,7 @@ impl Recent {
     ) -> rusqlite::Result<Found> {
         let next = seq + 1;
         // Memory first: what leaves it in the meantime is in a span before it is gone here.
-        let (recent, has_later) = match self.lock().get(&league) {
+        let (recent, has_later) = match self.sorted().leagues.get(&league) {
             Some(places) => {
                 (from(places, next, rows), places.last().is_some_and(|p| p.first > next))
             }
@@ -157,7 +178,7 @@ impl Recent {
         connection: &Connection,
         league: u32,
     ) -> rusqlite::Result<Option<Place>> {
-        let recent = self.lock().get(&league).and_then(|places| places.last().copied());
+        let recent = self.sorted().leagues.get(&league).and_then(|places| places.last().copied());
         if recent.is_some() {
             return Ok(recent);
         }
@@ -165,8 +186,14 @@ impl Recent {
         Ok(span.and_then(|places| places.last().copied()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Vec<Place>>> {
-        self.leagues.lock().unwrap_or_else(PoisonError::into_inner)
+    fn sorted(&self) -> MutexGuard<'_, Sorted> {
+        let mut state = self.lock();
+        state.sort();
+        state
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Sorted> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
