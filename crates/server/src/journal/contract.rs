@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use league_core::id::LeagueId;
 
@@ -35,6 +36,7 @@ macro_rules! contract {
             a_batch_over_a_limit_is_refused_whole,
             rows_outlive_the_journal_that_wrote_them,
             racing_writers_leave_no_gap_and_no_double,
+            appenders_who_give_up_keep_their_rows_and_hurt_nobody,
             a_reader_far_behind_catches_up_by_pages_and_then_waits,
             a_tail_knows_the_rows_from_before,
             a_tail_ends_when_the_journal_is_closed,
@@ -221,6 +223,34 @@ async fn append_somewhere(journal: &dyn Journal, league: &LeagueId, rows: &[&str
             Err(JournalError::Conflict { actual, .. }) => expected = actual,
             Err(other) => panic!("{other}"),
         }
+    }
+}
+
+pub(super) async fn appenders_who_give_up_keep_their_rows_and_hurt_nobody(backend: &impl Backend) {
+    let journal = backend.open();
+    let leagues: Vec<_> = (0..64).map(|number| league(&format!("league_{number}"))).collect();
+    for round in 0..8 {
+        let expected = Seq::new(round);
+        let mut waiting = Vec::new();
+        for (number, league) in leagues.iter().enumerate() {
+            let mut answer = journal.append(league, expected, batch(&[league.as_str()]));
+            match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(head) => assert_eq!(head.unwrap().seq, expected.next()),
+                // It is dropped, with its row on the way.
+                Poll::Pending if number % 2 == 0 => {}
+                Poll::Pending => waiting.push(answer),
+            }
+        }
+        for answer in waiting {
+            assert_eq!(answer.await.unwrap().seq, expected.next());
+        }
+        for league in &leagues {
+            let mut tail = journal.tail(league).await.unwrap();
+            assert_eq!(tail.beyond(expected).await, Ok(expected.next()));
+        }
+    }
+    for league in &leagues {
+        assert_eq!(texts(&all(&*journal, league).await), [league.as_str(); 8]);
     }
 }
 

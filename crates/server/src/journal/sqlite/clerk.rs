@@ -14,7 +14,8 @@ use super::places::{Recent, number};
 use super::queue::Queue;
 use super::reader::Desk;
 use super::stream::{Known, Stream};
-use super::writer::{Counter, Links, Reply, Request};
+use super::ticket::{Links, Order, Reply, Request};
+use super::writer::Counter;
 use crate::journal::tail::Tails;
 use crate::journal::{Batch, Head, JournalError, Seq};
 use crate::limits::{
@@ -113,8 +114,10 @@ impl Clerk {
                 self.folder.written(&self.connection, bytes).is_ok()
             }
             Err(error) => {
-                let told = |r: &Request| Err(told(&error, &r.stream.league, r.expected.next()));
-                let replies = waiting.iter().map(told).collect();
+                let told = |Order { stream, expected, .. }: &Order| {
+                    Err(told(&error, &stream.league, expected.next()))
+                };
+                let replies = waiting.iter().map(|request| told(request.order())).collect();
                 self.counter.answer(std::mem::take(waiting), replies);
                 !is_sync_lost(&error)
             }
@@ -167,7 +170,9 @@ impl Clerk {
         self.recent.publish(&written.rows, written.is_stored);
         let answered = group.iter().zip(&written.replies);
         self.tails.publish_all(
-            answered.filter_map(|(r, reply)| Some((&r.stream.league, reply.as_ref().ok()?.seq))),
+            answered.filter_map(|(r, reply)| {
+                Some((&r.order().stream.league, reply.as_ref().ok()?.seq))
+            }),
         );
         self.counter.answer(group, written.replies);
     }
@@ -208,7 +213,7 @@ impl Pen<'_> {
             if next == waiting.len() && !self.has_company(queue, waiting) {
                 break;
             }
-            let reply = self.add(&waiting[next])?;
+            let reply = self.add(waiting[next].order())?;
             self.written.replies.push(reply);
         }
         self.turn_over()?;
@@ -232,8 +237,8 @@ impl Pen<'_> {
     }
 
     /// Writes one request, or says why not.
-    fn add(&mut self, request: &Request) -> rusqlite::Result<Reply> {
-        let Request { stream, expected, batch, links, .. } = request;
+    fn add(&mut self, order: &Order) -> rusqlite::Result<Reply> {
+        let Order { stream, expected, batch, links } = order;
         let known = match stream.known(self.era) {
             Some(known) => known,
             None => match self.look_up(stream) {

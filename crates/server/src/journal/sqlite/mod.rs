@@ -14,6 +14,7 @@ mod reader;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod ticket;
 #[cfg(test)]
 mod torn;
 mod view;

@@ -4,7 +4,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, TryAcquireError};
 
 /// A bounded queue with many senders and one receiver.
 pub(super) struct Queue<T> {
@@ -33,7 +33,13 @@ impl<T> Queue<T> {
     /// Puts something at the end.
     pub(super) async fn send(&self, sent: T) -> Result<(), Closed> {
         // Whoever takes things out makes room for as many.
-        self.room.acquire().await.map_err(|_| Closed)?.forget();
+        match self.room.try_acquire() {
+            Ok(room) => room.forget(),
+            Err(TryAcquireError::Closed) => return Err(Closed),
+            Err(TryAcquireError::NoPermits) => {
+                self.room.acquire().await.map_err(|_| Closed)?.forget();
+            }
+        }
         let mut state = self.lock();
         if state.is_closed {
             return Err(Closed);

@@ -1,23 +1,20 @@
 //! The appenders' side of writing: what is prepared before the queue, and how answers come back.
 //! The thread at the other end is in `clerk.rs`.
 
-use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
+use std::vec::IntoIter;
 
 use league_core::id::LeagueId;
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::sync::oneshot;
 
 use super::clerk::Clerk;
 use super::queue::Queue;
 use super::stream::{Stream, Streams};
-use crate::journal::{Batch, Head, JournalError, Outage, Seq};
+use super::ticket::{Links, Order, Receipt, Reply, Request, ticket};
+use crate::journal::{Batch, JournalError, Outage, Seq};
 use crate::limits::{ANSWERS_PORTION, HEADS_CACHED_MAX, WRITER_QUEUE_MAX};
-
-/// What an appender hears in the end.
-pub(super) type Reply = Result<Head, JournalError>;
 
 /// The way to the writing thread. Dropping it lets the thread finish what waits and joins it.
 pub(super) struct Writer {
@@ -25,39 +22,6 @@ pub(super) struct Writer {
     thread: Option<JoinHandle<()>>,
     counter: Arc<Counter>,
     streams: Streams,
-}
-
-/// An append that waits for its transaction.
-pub(super) struct Request {
-    pub(super) stream: Arc<Stream>,
-    pub(super) expected: Seq,
-    pub(super) batch: Batch,
-    pub(super) links: Links,
-    reply: oneshot::Sender<Reply>,
-}
-
-/// The chain through a batch, hashed before the queue: the writer need not do it if `before` turns
-/// out to be what comes before the batch.
-pub(super) struct Links {
-    pub(super) before: Head,
-    /// Apart from the others, because most batches have one row.
-    first: Option<Head>,
-    others: Vec<Head>,
-}
-
-impl Links {
-    pub(super) fn new(before: Head, batch: &Batch) -> Self {
-        let mut links = batch.rows.iter().scan(before, |head, bytes| {
-            *head = head.extend(bytes);
-            Some(*head)
-        });
-        Self { before, first: links.next(), others: links.collect() }
-    }
-
-    /// The positions at the rows of the batch.
-    pub(super) fn after(&self) -> impl Iterator<Item = &Head> {
-        self.first.iter().chain(&self.others)
-    }
 }
 
 impl Writer {
@@ -79,15 +43,23 @@ impl Writer {
     ) -> impl Future<Output = Reply> + Send + '_ {
         let stream = self.streams.get(league);
         async move {
-            batch.check()?;
-            let closed = || JournalError::Unavailable(Outage::Closed);
-            self.counter.meet_runtime();
-            let links = Links::new(stream.guess(), &batch);
-            let (reply, answer) = oneshot::channel();
-            let request = Request { stream, expected, batch, links, reply };
-            self.queue.send(request).await.map_err(|_| closed())?;
-            answer.await.map_err(|_| closed())?
+            let (request, receipt) = self.prepare(stream, expected, batch)?;
+            let sent = self.queue.send(request).await;
+            sent.map_err(|_| JournalError::Unavailable(Outage::Closed))?;
+            receipt.await
         }
+    }
+
+    fn prepare(
+        &self,
+        stream: Arc<Stream>,
+        expected: Seq,
+        batch: Batch,
+    ) -> Result<(Request, Receipt), JournalError> {
+        batch.check()?;
+        self.counter.meet_runtime();
+        let links = Links::new(stream.guess(), &batch);
+        Ok(ticket(Order { stream, expected, batch, links }))
     }
 }
 
@@ -120,7 +92,7 @@ pub(super) struct Counter {
 impl Counter {
     /// Answers a group whose transaction is durable.
     pub(super) fn answer(&self, group: Vec<Request>, replies: Vec<Reply>) {
-        let release = Release(group.into_iter().zip(replies).collect());
+        let release = Release { group: group.into_iter(), replies: replies.into_iter() };
         match self.runtime.get() {
             Some(runtime) => drop(runtime.spawn(release.in_portions())),
             None => drop(release),
@@ -142,30 +114,31 @@ impl Counter {
 
 /// Answers that are sent when this is dropped, wherever that happens: a group wakes many tasks,
 /// which is much cheaper from inside their runtime, and a runtime that shuts down drops it too.
-struct Release(VecDeque<(Request, Reply)>);
+struct Release {
+    group: IntoIter<Request>,
+    replies: IntoIter<Reply>,
+}
 
 impl Release {
     /// Sends the answers with pauses, so that the first appenders are at work again, on every
     /// thread, before the last are answered.
     async fn in_portions(mut self) {
-        while !self.0.is_empty() {
-            for (request, reply) in self.0.drain(..ANSWERS_PORTION.min(self.0.len())) {
-                answer(request, reply);
-            }
+        while self.send(ANSWERS_PORTION) {
             tokio::task::yield_now().await;
         }
+    }
+
+    /// Sends up to `count` answers; `false` if there are no more.
+    fn send(&mut self, count: usize) -> bool {
+        for (request, reply) in self.group.by_ref().zip(self.replies.by_ref()).take(count) {
+            request.answer(reply);
+        }
+        self.group.len() > 0
     }
 }
 
 impl Drop for Release {
     fn drop(&mut self) {
-        for (request, reply) in self.0.drain(..) {
-            answer(request, reply);
-        }
+        self.send(usize::MAX);
     }
-}
-
-fn answer(request: Request, reply: Reply) {
-    // An appender that stopped waiting finds its rows by reading.
-    let _ = request.reply.send(reply);
 }
