@@ -14,7 +14,7 @@ pub struct Fragment(Arc<str>);
 impl Fragment {
     /// The JSON of `raw` as it is; `None` if it is nested too deep.
     pub fn new(raw: Json<'_>) -> Option<Self> {
-        (raw.depth() <= FRAGMENT_DEPTH_MAX).then(|| Self(raw.get().into()))
+        raw.is_within(FRAGMENT_DEPTH_MAX).then(|| Self(raw.get().into()))
     }
 
     /// Reads `text`; `None` if it is not JSON or nested too deep.

@@ -67,8 +67,24 @@ impl<'a> Json<'a> {
         Some(std::iter::from_fn(move || walk.next_item()))
     }
 
+    /// Whether objects and lists are nested at most `max` deep.
+    pub(crate) fn is_within(self, max: usize) -> bool {
+        // Where there are few brackets the nesting need not be followed.
+        self.brackets() <= max || self.depth() <= max
+    }
+
+    /// How many brackets open in it, also inside texts.
+    fn brackets(self) -> usize {
+        // In sums of a byte, that many are added at once.
+        let runs = self.text.as_bytes().chunks(usize::from(u8::MAX));
+        let count = |run: &[u8]| {
+            run.iter().fold(0_u8, |sum, byte| sum.wrapping_add(matches!(byte, b'{' | b'[').into()))
+        };
+        runs.map(|run| usize::from(count(run))).sum()
+    }
+
     /// The deepest nesting of objects and lists.
-    pub(crate) fn depth(self) -> usize {
+    fn depth(self) -> usize {
         let mut rest = self.text.as_bytes();
         let (mut depth, mut deepest) = (0_usize, 0);
         while let [first, more @ ..] = rest {
@@ -218,6 +234,23 @@ mod tests {
         assert_eq!(Json::parse("[ ]").unwrap().items().unwrap().count(), 0);
         assert!(Json::parse("{}").unwrap().items().is_none());
         assert!(Json::parse("1 2").is_err());
+    }
+
+    #[test]
+    fn only_nesting_counts_as_depth() {
+        let nested = |depth| "[".repeat(depth) + &"]".repeat(depth);
+        for (json, depth) in [
+            ("1".to_owned(), 0),
+            (nested(3), 3),
+            ("[{},{},{\"a\":[]},[]]".to_owned(), 3),
+            (format!("[\"{}\"]", nested(9)), 1),
+            (format!("[{}]", vec![nested(4); 9].join(",")), 5),
+        ] {
+            let json = Json::parse(&json).unwrap();
+            for max in 0..12 {
+                assert_eq!(json.is_within(max), depth <= max, "{} in {max}", json.get());
+            }
+        }
     }
 
     #[test]
