@@ -9,27 +9,34 @@ use league_wire::dialect::{decode_request, decode_result, encode_request};
 use league_wire::frame::{self, Incoming, Outcome};
 use league_wire::{Dialect, Letter, MessageType};
 
+/// What agents send often, and how it comes: as a call or as the answer to one.
+const OFTEN: [(&str, Option<MessageType>); 6] = [
+    ("game_invitation", None),
+    ("game_join_ack", Some(MessageType::GameJoinAck)),
+    ("choose_parity_call", None),
+    ("choose_parity_response", Some(MessageType::ChooseParityResponse)),
+    ("match_progress", None),
+    ("match_result_report", None),
+];
+/// To peek at the method and decode one of them.
+const GOAL: &str = "goal 2 µs";
+
 fn reading(c: &mut Criterion) {
-    let invitation = example("flat/game_invitation.json");
+    let invitation = example("typed/game_invitation.json");
     c.bench_function("peek at the method of GAME_INVITATION", |b| {
         b.iter(|| matches!(frame::parse(black_box(&invitation)), Incoming::Single(Ok(_))));
     });
-    for name in [
-        "flat/game_invitation.json",
-        "enveloped/game_invitation.json",
-        "flat/match_result_report.json",
-        "enveloped/match_result_report.json",
-    ] {
-        let bytes = example(name);
-        c.bench_function(&format!("peek and decode {name} ({} bytes)", bytes.len()), |b| {
-            b.iter(|| request(black_box(&bytes)));
-        });
+    for dialect in [Dialect::Typed, Dialect::Flat, Dialect::Enveloped] {
+        for (name, answer) in OFTEN {
+            let bytes = example(&format!("{dialect}/{name}.json"));
+            let goal = if dialect == Dialect::Typed { GOAL } else { "no goal" };
+            let title = format!("decode {dialect} {name}, {} bytes, {goal}", bytes.len());
+            c.bench_function(&title, |b| match answer {
+                None => b.iter(|| request(black_box(&bytes))),
+                Some(kind) => b.iter(|| black_box(result(dialect, kind, black_box(&bytes)))),
+            });
+        }
     }
-    let bytes = example("flat/choose_parity_response.json");
-    let size = bytes.len();
-    c.bench_function(&format!("decode result choose_parity_response.json ({size} bytes)"), |b| {
-        b.iter(|| result(black_box(&bytes)));
-    });
 }
 
 fn writing(c: &mut Criterion) {
@@ -48,10 +55,10 @@ fn request(bytes: &[u8]) -> Letter {
     decode_request(&request).unwrap().letter
 }
 
-fn result(bytes: &[u8]) -> league_wire::Reply {
+fn result(dialect: Dialect, kind: MessageType, bytes: &[u8]) -> league_wire::Reply {
     let response = frame::parse_response(bytes).unwrap();
     let Outcome::Result(result) = response.outcome else { panic!("a result") };
-    decode_result(Dialect::Flat, &[MessageType::ChooseParityResponse], result).unwrap()
+    decode_result(dialect, &[kind], result).unwrap()
 }
 
 /// An example of the documentation, as it goes over the wire.
