@@ -98,8 +98,11 @@ pub(crate) fn start(wanted: Wanted, usual: Level) -> Logging {
 
 /// Lines are written above `bar` from now on.
 pub(crate) fn above(bar: &ProgressBar) {
-    // There is one bar in a process.
-    let _second = BAR.set(bar.clone());
+    // Nobody sees a hidden bar, and whoever does not read the log must not hold it up.
+    if !bar.is_hidden() {
+        // There is one bar in a process.
+        let _second = BAR.set(bar.clone());
+    }
 }
 
 /// Says something to whoever runs a service: a line of the log where programs read it.

@@ -8,8 +8,8 @@ pub(super) fn table(document: &Value) -> String {
     let name = |agent: &Value| agent["display_name"].as_str().unwrap_or_default().to_string();
     let width = agents.iter().map(|agent| name(agent).chars().count()).max().unwrap_or(0).max(4);
     let mut out = format!(
-        "  id     {:width$}  state       timeouts  errors  invalid  answers   mean ms    p50    p95    \
-         p99  clock\n",
+        "  id     {:width$}  state       timeouts  errors  invalid  answers   mean ms    p50 ms    p95 ms    \
+         p99 ms  clock\n",
         "name"
     );
     for agent in &agents {
@@ -18,7 +18,7 @@ pub(super) fn table(document: &Value) -> String {
         let ms =
             |key: &str| times[key].as_f64().map_or_else(|| "-".into(), |ms| format!("{ms:.1}"));
         out.push_str(&format!(
-            "  {:5}  {:width$}  {:10}  {:>8}  {:>6}  {:>7}  {:>7}  {:>8}  {:>5}  {:>5}  {:>5}  {}\n",
+            "  {:5}  {:width$}  {:10}  {:>8}  {:>6}  {:>7}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {}\n",
             agent["agent_id"].as_str().unwrap_or_default(),
             name(agent),
             agent["state"].as_str().unwrap_or_default(),

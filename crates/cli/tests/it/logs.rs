@@ -1,6 +1,8 @@
 //! What the services say of their work: as JSON, at the right level, and never a secret.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::process::Stdio;
 
 use league_core::draw::Draw;
 use league_core::id::{AgentId, MatchId};
@@ -246,6 +248,22 @@ fn people_get_text_and_play_is_quiet() {
     let wrong = place.run("play --log-level loud");
     assert_eq!(wrong.code, Some(2));
     assert!(wrong.stderr.contains("--log-level: expected debug, info"), "{}", wrong.stderr);
+}
+
+#[test]
+fn a_reader_of_the_log_that_stalls_holds_up_nobody() {
+    let place = Place::new();
+    let mut command = place.command("play --players 8 --json --log-level debug");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Far more is logged than a pipe holds, and nobody reads it.
+    let mut stdout = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+    let code = until("it ends", || child.try_wait().unwrap()).code();
+    let report: Value = serde_json::from_str(&stdout).expect("exactly one JSON document");
+    assert_eq!((code, &report["played"]), (Some(0), &json!(28)));
+    let mut log = vec![];
+    child.stderr.take().unwrap().read_to_end(&mut log).unwrap();
+    assert!(log.len() > 30_000, "the pipe was not full: {}", log.len());
 }
 
 // req: OBS-4, OBS-6
