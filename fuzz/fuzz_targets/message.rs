@@ -35,7 +35,7 @@ fn answer(outcome: &Outcome<'_>) {
     match outcome {
         Outcome::Result(result) => {
             for dialect in Dialect::ALL {
-                drop(decode_result(dialect, MessageType::ALL, result));
+                drop(decode_result(dialect, MessageType::ALL, *result));
             }
         }
         Outcome::Error(error) => drop(error.data.map(decode_error)),
