@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use league_core::conduct::Conduct;
 use league_core::id::{AgentId, ConversationId, MatchId, PlayerId};
-use league_core::manager::{self, Conduct, Play, Profile};
+use league_core::manager::{self, Play, Profile};
 use league_core::policy::Policy;
 use league_core::proof::TokenHash;
 use league_core::seat::{Seat, Seats};

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::admission::Admission;
 use super::charter::{Charter, Profile};
-use super::conduct::Conduct;
 use super::order::Order;
+use crate::conduct::Conduct;
 use crate::game::{Move, Turn};
 use crate::id::{AgentId, ConversationId, MatchId, PlayerId, RefereeId, RoundId};
 use crate::roster::Transition;

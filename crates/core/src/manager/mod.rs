@@ -12,7 +12,6 @@ mod agenda;
 mod apply;
 mod charter;
 mod command;
-mod conduct;
 mod decide;
 mod digest;
 pub mod dispatch;
@@ -36,7 +35,7 @@ use crate::game::{Game, Move};
 use crate::id::{AgentId, ConversationId, LeagueId, MatchId, PlayerId, RefereeId, RoundId};
 use crate::policy::Policy;
 use crate::roster::Lifecycle;
-use crate::schedule::{Format, RoundResults};
+use crate::schedule::{Format, Pairing, RoundResults};
 use crate::standings::{Row, Standings};
 use crate::time::{Deadline, Timestamp};
 use crate::verdict::Score;
@@ -49,7 +48,6 @@ pub use admission::{
 };
 pub use charter::{BadCharter, Charter, NotAVersion, Profile, ProtocolVersion, StartRule};
 pub use command::{Command, Reply, VoidCause};
-pub use conduct::Conduct;
 pub use effect::{Alert, Effect};
 pub use event::{ChoiceEvidence, DrawEvidence, Event, Fact, Recorded, Scheduled, StuckCause};
 pub use order::Order;
@@ -326,6 +324,15 @@ impl League {
     /// The round that is being played.
     pub const fn open_round(&self) -> Option<&OpenRound> {
         if let Phase::Playing(round) = &self.phase { Some(round) } else { None }
+    }
+
+    /// Who plays a match, whether it is open or long over.
+    pub fn pairing(&self, id: MatchId) -> Option<Pairing> {
+        if let Some(open) = self.open_match(id) {
+            return Some(open.pairing);
+        }
+        let round = self.past().get(id.round.number() as usize - 1)?;
+        round.matches.get(id.index()).map(|(pairing, _)| *pairing)
     }
 
     /// A match of the round that is being played.

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use super::conduct::Conduct;
 use super::event::{ChoiceEvidence, DrawEvidence};
 use super::refusal::Lie;
+use crate::conduct::Conduct;
 use crate::draw::{Draw, Seed};
 use crate::game::{self, Game, Move, Next, NotAGame, Options, Turn};
 use crate::id::{ConversationId, LeagueId, MatchId, RefereeId};

@@ -7,6 +7,7 @@
 mod advance;
 mod apply;
 mod command;
+pub mod conduct;
 mod decide;
 mod effect;
 mod event;

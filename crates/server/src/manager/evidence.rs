@@ -1,14 +1,15 @@
 //! A referee's report, weighed before it goes to the writer.
 
 use league_agent::desk::refusal;
+use league_core::conduct::Conduct;
 use league_core::game::{Move, Turn};
 use league_core::id::{AgentId, ConversationId, PlayerId, RefereeId};
-use league_core::manager::{Command, Conduct, Evidence, League, OpenMatch, Play, Report, Scales};
+use league_core::manager::{Command, Evidence, League, OpenMatch, Play, Report, Scales};
 use league_core::proof::{Keys, Proof, Token};
 use league_core::schedule::Pairing;
 use league_core::seat::{Seat, Seats};
 use league_core::verdict::Verdict;
-use league_wire::message::{CallRecord, ErrorReport, MatchResultReport, ReportedPlayer};
+use league_wire::message::{ErrorReport, MatchResultReport};
 use league_wire::{Code, MoveValue, ResultStatus};
 use sha2::{Digest, Sha256};
 
@@ -24,7 +25,7 @@ pub(super) fn command(
     message: MatchResultReport,
 ) -> Result<(Command, Option<Vec<u8>>), Box<ErrorReport>> {
     let match_id = message.match_id;
-    let Some(pairing) = pairing(league, &message) else {
+    let Some(pairing) = league.pairing(match_id) else {
         let text = format!("there is no match {match_id} to report");
         return Err(refusal(Code::G003, &text));
     };
@@ -49,25 +50,12 @@ pub(super) fn command(
         reason: message.reason.as_str().into(),
         transcript: transcript.map(|bytes| Sha256::digest(bytes).into()),
         evidence,
-        conduct: Seats::from_fn(|seat| line(seat).map_or_else(Conduct::default, conduct)),
+        conduct: Seats::from_fn(|seat| {
+            line(seat).map_or_else(Conduct::default, |player| player.conduct)
+        }),
     };
     // Here and not by the writer, who is one for all matches of the league.
     Ok((Command::RecordResult(Box::new(report)), transcript.map(pack)))
-}
-
-fn conduct(player: &ReportedPlayer) -> Conduct {
-    let CallRecord { answered, timeouts, connection_errors, invalid_moves } = player.conduct;
-    Conduct { answered, timeouts, connection_errors, invalid_moves }
-}
-
-/// Who plays the match, whether it is open or long over.
-fn pairing(league: &League, message: &MatchResultReport) -> Option<Pairing> {
-    let id = message.match_id;
-    if let Some(open) = league.open_match(id) {
-        return Some(open.pairing);
-    }
-    let round = league.past().get(id.round.number() as usize - 1)?;
-    round.matches.get(id.index()).map(|(pairing, _)| *pairing)
 }
 
 fn weigh(

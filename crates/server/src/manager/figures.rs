@@ -10,11 +10,12 @@ use league_agent::ambient;
 use league_agent::component::Component;
 use league_agent::guard::lock;
 use league_agent::log::{self, Level};
+use league_core::conduct::Conduct;
 use league_core::id::{AgentId, LeagueId, PlayerId};
 use league_core::spread::Spread;
 use league_core::time::Timestamp;
 use league_wire::iso;
-use league_wire::message::{CallRecord, MatchResultReport};
+use league_wire::message::MatchResultReport;
 use serde_json::{Map, Value, json};
 
 use crate::limits::CLOCK_SKEW_MAX;
@@ -30,14 +31,14 @@ pub(super) struct Figures {
 #[derive(Debug, Default)]
 struct Figure {
     answers: Spread,
-    calls: CallRecord,
+    calls: Conduct,
     /// How far its clock was ahead of ours when it last wrote, in milliseconds.
     skew_ms: Option<i64>,
     is_warned: bool,
 }
 
 /// What a report says of its players, until the report is in the books.
-pub(super) type Heard = Vec<(PlayerId, CallRecord, Vec<u64>)>;
+pub(super) type Heard = Vec<(PlayerId, Conduct, Vec<u64>)>;
 
 impl Default for Figures {
     fn default() -> Self {
@@ -94,7 +95,7 @@ impl Figures {
         let agents = lock(&self.agents);
         let nothing = Figure::default();
         let figure = agents.get(&(league.clone(), agent)).unwrap_or(&nothing);
-        let CallRecord { timeouts, connection_errors, invalid_moves, .. } = figure.calls;
+        let Conduct { timeouts, connection_errors, invalid_moves, .. } = figure.calls;
         let mut fields = Map::new();
         if matches!(agent, AgentId::Player(_)) {
             fields.insert("timeouts".into(), json!(timeouts));
@@ -149,7 +150,7 @@ mod tests {
     fn times_and_failures_are_added_up() {
         let (figures, league) = (Figures::default(), "spring".parse().unwrap());
         let player: PlayerId = "P01".parse().unwrap();
-        let calls = CallRecord { timeouts: 1, invalid_moves: 2, ..CallRecord::default() };
+        let calls = Conduct { timeouts: 1, invalid_moves: 2, ..Conduct::default() };
         figures.note(&league, vec![(player, calls, vec![1_000, 3_000])]);
         figures.note(&league, vec![(player, calls, vec![])]);
         let fields = figures.of(&league, AgentId::Player(player));

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use league_core::conduct::Conduct;
 use league_core::id::{LeagueId, MatchId, RefereeId};
-use league_core::manager::{Conduct, Event, Fact, Recorded};
+use league_core::manager::{Event, Fact, Recorded};
 use league_core::schedule::Pairing;
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;

@@ -12,22 +12,21 @@ use league_agent::exchange::new_conversation;
 use league_agent::guard::lock;
 use league_agent::meter::Meter;
 use league_core::breaker::Permission;
+use league_core::conduct::Conduct;
 use league_core::dice::Dice;
 use league_core::draw::{Draw, Seed};
 use league_core::id::{ConversationId, MatchId};
 use league_core::referee::{
-    Answer, Asking, Command, Effect, Event, Failure, Loss, Match, Phase, Trouble,
+    Answer, Asking, Command, Effect, Event, Failure, Loss, Match, Phase, Trouble, conduct,
 };
 use league_core::retry::RetryPlan;
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
-use league_wire::message::CallRecord;
 use league_wire::{Decision, Message, MessageType};
 use tokio::sync::mpsc;
 
 use super::account;
 use super::breakers::{Line, call_error};
-use super::conduct;
 use super::excuse::{Excuses, Pulse};
 use super::heard::{self, Heard, Remark};
 use super::outbound::Letters;
@@ -45,7 +44,7 @@ pub(super) struct Bout {
     /// What a player said instead of an answer, to be told so with the next warning.
     remarks: Seats<Option<Remark>>,
     /// What went wrong with the calls to each player.
-    conduct: Seats<CallRecord>,
+    conduct: Seats<Conduct>,
     /// What we did wrong while a player had to act.
     excuses: Excuses,
     /// Whose invitation waited for the breaker of its address, and then was its trial.

@@ -4,7 +4,6 @@ mod account;
 mod bout;
 mod breakers;
 mod clocks;
-mod conduct;
 mod excuse;
 mod heard;
 mod inbound;

@@ -11,6 +11,7 @@ use league_agent::exchange::{AskError, Exchange};
 use league_agent::guard::lock;
 use league_agent::log::talk::code_of;
 use league_agent::register::Membership;
+use league_core::conduct::Conduct;
 use league_core::game::{Move, Turn};
 use league_core::id::{ConversationId, PlayerId, RefereeId};
 use league_core::proof::TokenHash;
@@ -19,7 +20,7 @@ use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 use league_core::verdict::{Score, Verdict};
 use league_wire::message::{
-    CallRecord, GameInvitation, GameOver, MatchProgress, MatchResultReport, ParityCall, PlayerLine,
+    GameInvitation, GameOver, MatchProgress, MatchResultReport, ParityCall, PlayerLine,
     ReportedPlayer, StartMatch,
 };
 use league_wire::{
@@ -303,7 +304,7 @@ impl Letters {
         })
     }
 
-    pub(super) fn report(&self, machine: &Match, conduct: &Seats<CallRecord>) -> Message {
+    pub(super) fn report(&self, machine: &Match, conduct: &Seats<Conduct>) -> Message {
         let summary = self.summary(machine);
         let reported = |(seat, line): (Seat, &PlayerLine)| {
             let proof = sealed(machine, seat).and_then(|sealed| sealed.proof.as_deref());
@@ -402,8 +403,8 @@ struct Summary {
 }
 
 /// What is worth telling: of a match in which nothing went wrong there is nothing to say.
-fn told(conduct: CallRecord) -> CallRecord {
-    if conduct.is_clean() { CallRecord::default() } else { conduct }
+fn told(conduct: Conduct) -> Conduct {
+    if conduct.is_clean() { Conduct::default() } else { conduct }
 }
 
 /// Why the attempt is given up, if it is.

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use league_core::conduct::Conduct;
 use league_core::draw::Draw;
 use league_core::game::Turn;
 use league_core::id::{AgentId, LeagueId, MatchId};
-use league_core::manager::{Conduct, DrawEvidence, Recorded};
+use league_core::manager::{DrawEvidence, Recorded};
 use league_core::proof::Keys;
 use league_core::roster::{Reason, StateKind, Transition};
 use league_core::seat::{Seat, Seats};

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use league_core::conduct::Conduct;
 use league_core::id::{AgentId, MatchId};
-use league_core::manager::{Conduct, Event, Fact, Order};
+use league_core::manager::{Event, Fact, Order};
 use league_core::policy::Policy;
 use league_core::roster::{Reason, StateKind, Transition};
 use league_core::seat::{Seat, Seats};

@@ -154,7 +154,7 @@ fn report(
     (referee, skips): (RefereeId, bool),
     claim: &Claim,
 ) -> Result<Report, Denial> {
-    let pairing = pairing(league, claim).ok_or(Denial::Final)?;
+    let pairing = league.pairing(claim.match_id).ok_or(Denial::Final)?;
     Ok(Report {
         referee,
         match_id: claim.match_id,
@@ -168,15 +168,6 @@ fn report(
         conduct: claim.conduct,
         evidence: weigh((keys, league), (referee, skips), claim, pairing),
     })
-}
-
-fn pairing(league: &League, claim: &Claim) -> Option<Pairing> {
-    let id = claim.match_id;
-    if let Some(open) = league.open_match(id) {
-        return Some(open.pairing);
-    }
-    let round = league.past().get(id.round.number() as usize - 1)?;
-    round.matches.get(id.index()).map(|(pairing, _)| *pairing)
 }
 
 fn weigh(

@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use league_core::breaker::{Breaker, Outcome, Permission};
+use league_core::conduct::Conduct;
 use league_core::dice::Dice;
 use league_core::draw::{Draw, Seed};
 use league_core::game;
 use league_core::id::{ConversationId, LeagueId};
-use league_core::manager::Conduct;
-use league_core::referee::{Asking, Command, Effect, Event, Join, Match, Phase, State};
+use league_core::referee::{Asking, Command, Effect, Event, Join, Match, Phase, State, conduct};
 use league_core::retry::RetryPlan;
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 
-use super::{Call, Hall, command, conduct};
+use super::{Call, Hall, command};
 use crate::guests::Manner;
 use crate::message::{Body, Denial, Invited, Letter, Node, Order};
 use crate::sabotage::Sabotage;

@@ -1,7 +1,6 @@
 //! A referee: takes matches from the manager, runs each as a bout, forgets them all in a crash.
 
 mod bout;
-mod conduct;
 mod lies;
 mod words;
 

@@ -24,7 +24,7 @@ pub use query::{LeagueQuery, LeagueQueryResponse};
 pub use registration::{
     Meta, PlayerRegistration, RefereeRegistration, RegisterResponse, Registrant,
 };
-pub use report::{CallRecord, MatchResultAck, MatchResultReport, ReportedPlayer};
+pub use report::{MatchResultAck, MatchResultReport, ReportedPlayer};
 pub use round::{AnnouncedMatch, Champion, LeagueCompleted, RoundAnnouncement, RoundCompleted};
 pub use standings::{StandingRow, StandingsUpdate};
 pub use start::{

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use league_core::conduct::Conduct;
 use league_core::id::{ConversationId, GameType, MatchId, PlayerId, RoundId};
 use league_core::limits::REASON_BYTES_MAX;
 
@@ -68,22 +69,9 @@ pub struct ReportedPlayer {
     /// Whether the player showed its token to the referee.
     pub token_shown: bool,
     /// What went wrong with the calls to the player.
-    pub conduct: CallRecord,
+    pub conduct: Conduct,
     /// From sending each invitation and each call for a choice to its answer, in microseconds.
     pub response_us: Vec<u64>,
-}
-
-/// How often calls to a player failed in a match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CallRecord {
-    /// Whether the player answered at all before it was silent.
-    pub answered: bool,
-    /// Steps finally lost by silence.
-    pub timeouts: u32,
-    /// Calls that could not reach the player.
-    pub connection_errors: u32,
-    /// Answers that were not legal moves.
-    pub invalid_moves: u32,
 }
 
 /// The result is recorded.
@@ -221,7 +209,7 @@ impl ReportedPlayer {
             choice_proof: f.optional("choice_proof")?,
             dialect: f.optional("dialect")?,
             token_shown: f.optional("token_shown")?.unwrap_or_default(),
-            conduct: f.optional_object("conduct", CallRecord::read)?.unwrap_or_default(),
+            conduct: f.optional_object("conduct", read_conduct)?.unwrap_or_default(),
             response_us: f.list("response_us")?,
         })
     }
@@ -236,8 +224,8 @@ impl ReportedPlayer {
         if self.token_shown {
             o.field("token_shown", &true);
         }
-        if self.conduct != CallRecord::default() {
-            o.object("conduct", |o| self.conduct.write(o));
+        if self.conduct != Conduct::default() {
+            o.object("conduct", |o| write_conduct(self.conduct, o));
         }
         if !self.response_us.is_empty() {
             o.field("response_us", &self.response_us);
@@ -245,27 +233,20 @@ impl ReportedPlayer {
     }
 }
 
-impl CallRecord {
-    /// Whether nothing in it can count against the player.
-    pub const fn is_clean(&self) -> bool {
-        self.timeouts == 0 && self.connection_errors == 0 && self.invalid_moves == 0
-    }
+fn read_conduct(f: &Fields<'_>) -> Result<Conduct, DecodeError> {
+    Ok(Conduct {
+        answered: f.optional("answered")?.unwrap_or_default(),
+        timeouts: f.optional("timeouts")?.unwrap_or_default(),
+        connection_errors: f.optional("connection_errors")?.unwrap_or_default(),
+        invalid_moves: f.optional("invalid_moves")?.unwrap_or_default(),
+    })
+}
 
-    fn read(f: &Fields<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            answered: f.optional("answered")?.unwrap_or_default(),
-            timeouts: f.optional("timeouts")?.unwrap_or_default(),
-            connection_errors: f.optional("connection_errors")?.unwrap_or_default(),
-            invalid_moves: f.optional("invalid_moves")?.unwrap_or_default(),
-        })
-    }
-
-    fn write(self, o: &mut Object<'_>) {
-        o.field("answered", &self.answered);
-        o.field("timeouts", &self.timeouts);
-        o.field("connection_errors", &self.connection_errors);
-        o.field("invalid_moves", &self.invalid_moves);
-    }
+fn write_conduct(conduct: Conduct, o: &mut Object<'_>) {
+    o.field("answered", &conduct.answered);
+    o.field("timeouts", &conduct.timeouts);
+    o.field("connection_errors", &conduct.connection_errors);
+    o.field("invalid_moves", &conduct.invalid_moves);
 }
 
 type Players = BTreeMap<PlayerId, ReportedPlayer>;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use league_core::conduct::Conduct;
 use league_core::dice::{Dice, SeededDice};
 use league_core::id::{
     AgentId, ConversationId, GameType, LeagueId, MatchId, PlayerId, RefereeId, RoundId,
@@ -9,13 +10,13 @@ use league_core::id::{
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 use league_wire::message::{
-    Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, CallRecord, Champion, ErrorCode,
-    ErrorReport, GameInvitation, GameJoinAck, GameOver, GameOverAck, GetAssignedMatches,
-    LeagueCompleted, LeagueQuery, LeagueQueryResponse, MatchProgress, MatchProgressAck,
-    MatchResultAck, MatchResultReport, Meta, MoveCall, MoveResponse, ParityCall, ParityResponse,
-    Ping, PlayerLine, PlayerRegistration, Pong, RefereeRegistration, RegisterResponse,
-    ReportedPlayer, Retry, RoundAnnouncement, RoundCompleted, StandingRow, StandingsUpdate,
-    StartLeague, StartMatch, StartMatchAck, SuspensionNotice,
+    Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, Champion, ErrorCode, ErrorReport,
+    GameInvitation, GameJoinAck, GameOver, GameOverAck, GetAssignedMatches, LeagueCompleted,
+    LeagueQuery, LeagueQueryResponse, MatchProgress, MatchProgressAck, MatchResultAck,
+    MatchResultReport, Meta, MoveCall, MoveResponse, ParityCall, ParityResponse, Ping, PlayerLine,
+    PlayerRegistration, Pong, RefereeRegistration, RegisterResponse, ReportedPlayer, Retry,
+    RoundAnnouncement, RoundCompleted, StandingRow, StandingsUpdate, StartLeague, StartMatch,
+    StartMatchAck, SuspensionNotice,
 };
 use league_wire::{
     AgentState, AuthToken, Code, Decision, Dialect, DrawSeed, Envelope, Fragment, JoinCode, Letter,
@@ -249,7 +250,7 @@ structs! {
         referee_signature transcript
     }
     ReportedPlayer { line choice_proof dialect token_shown conduct response_us }
-    CallRecord { answered timeouts connection_errors invalid_moves }
+    Conduct { answered timeouts connection_errors invalid_moves }
     MatchResultAck { match_id duplicate standings_updated assignments }
     LeagueQuery { query_type round_id match_id agent_id offset limit }
     LeagueQueryResponse { query_type data }

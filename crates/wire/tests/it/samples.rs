@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use league_core::conduct::Conduct;
 use league_core::id::{
     AgentId, ConversationId, GameType, LeagueId, MatchId, PlayerId, RefereeId, RoundId,
 };
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 use league_wire::message::{
-    Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, CallRecord, Champion, ErrorReport,
-    GameInvitation, GameJoinAck, GameOver, GameOverAck, GetAssignedMatches, LeagueCompleted,
-    LeagueQuery, LeagueQueryResponse, MatchProgress, MatchProgressAck, MatchResultAck,
-    MatchResultReport, Meta, MoveCall, MoveResponse, ParityCall, ParityResponse, Ping, PlayerLine,
-    PlayerRegistration, Pong, RefereeRegistration, RegisterResponse, ReportedPlayer, Retry,
-    RoundAnnouncement, RoundCompleted, StandingRow, StandingsUpdate, StartLeague, StartMatch,
-    StartMatchAck, SuspensionNotice,
+    Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, Champion, ErrorReport, GameInvitation,
+    GameJoinAck, GameOver, GameOverAck, GetAssignedMatches, LeagueCompleted, LeagueQuery,
+    LeagueQueryResponse, MatchProgress, MatchProgressAck, MatchResultAck, MatchResultReport, Meta,
+    MoveCall, MoveResponse, ParityCall, ParityResponse, Ping, PlayerLine, PlayerRegistration, Pong,
+    RefereeRegistration, RegisterResponse, ReportedPlayer, Retry, RoundAnnouncement,
+    RoundCompleted, StandingRow, StandingsUpdate, StartLeague, StartMatch, StartMatchAck,
+    SuspensionNotice,
 };
 use league_wire::{
     AgentState, AuthToken, Code, Decision, Dialect, DrawSeed, Envelope, Fragment, Letter, Listed,
@@ -427,7 +428,7 @@ fn report() -> MatchResultReport {
             choice_proof: Some("prf_2c1743a391305fbf367df8e4".into()),
             dialect: Some(Dialect::Flat),
             token_shown: false,
-            conduct: CallRecord::default(),
+            conduct: Conduct::default(),
             response_us: vec![1_200, 34_000],
         };
         (id, player)

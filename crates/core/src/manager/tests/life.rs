@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::super::dispatch::Dispatcher;
 use super::super::*;
 use super::hall::{Hall, first, nothing, officiating, order, profile};
+use crate::conduct::Conduct;
 use crate::limits::ATTEMPTS_MAX;
 use crate::roster::{AgentState, Reason, StateKind};
 use crate::seat::{Seat, Seats};
@@ -39,7 +40,7 @@ impl Hall {
         }
     }
 
-    fn next_open(&self) -> (MatchId, crate::schedule::Pairing) {
+    fn next_open(&self) -> (MatchId, Pairing) {
         let round = self.league.open_round().unwrap();
         let index = round.matches.iter().position(|open| open.filed.is_none()).unwrap();
         (MatchId::from_index(round.id, index), round.matches[index].pairing)

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::super::dispatch::Dispatcher;
 use super::super::*;
 use super::hall::{Hall, application, first, joining, nothing, officiating, order, profile};
+use crate::conduct::Conduct;
 use crate::roster::{Reason, StateKind, Transition};
 use crate::seat::Seat;
 use crate::verdict::Verdict;

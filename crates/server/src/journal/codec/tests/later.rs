@@ -1,8 +1,9 @@
 //! Rows of the agents' lives and of what administrators order.
 
+use league_core::conduct::Conduct;
 use league_core::id::{AgentId, MatchId, PlayerId, RefereeId, RoundId};
 use league_core::manager::{
-    Admission, ChoiceEvidence, Conduct, DrawEvidence, Fact, Invited, Order, PlayerAdmission,
+    Admission, ChoiceEvidence, DrawEvidence, Fact, Invited, Order, PlayerAdmission,
     RefereeAdmission, StuckCause,
 };
 use league_core::roster::{Reason, StateKind, Transition};

@@ -26,7 +26,7 @@ impl Conduct {
     }
 
     /// The same with no number beyond what one match can have.
-    pub(super) fn bounded(self) -> Self {
+    pub(crate) fn bounded(self) -> Self {
         Self {
             answered: self.answered,
             timeouts: self.timeouts.min(OFFENCES_PER_MATCH_MAX),
@@ -37,7 +37,7 @@ impl Conduct {
 
     /// What it means for the player's lifecycle, in order: silence comes last, because it ends a
     /// match.
-    pub(super) fn triggers(self) -> impl Iterator<Item = Trigger> {
+    pub(crate) fn triggers(self) -> impl Iterator<Item = Trigger> {
         let times = |trigger, count: u32| std::iter::repeat_n(trigger, count as usize);
         times(Trigger::Answer, u32::from(self.answered))
             .chain(times(Trigger::Disconnect, self.connection_errors))

@@ -1,0 +1,81 @@
+//! What became of the calls to each player, counted for the manager, who decides about suspension.
+
+use super::{Event, Failure, Loss};
+use crate::conduct::Conduct;
+use crate::seat::Seats;
+
+/// Counts what an event of the match says about a player. Only a step that is finally lost is a
+/// timeout, while every call that does not reach the player counts.
+pub fn note(conduct: &mut Seats<Conduct>, event: &Event) {
+    match event {
+        Event::Joined { seat } | Event::MoveMade { seat, .. } => conduct[*seat].answered = true,
+        Event::InvitationUnreachable { seat, .. }
+        | Event::AttemptFailed { seat, failure: Failure::Unreachable, .. } => {
+            conduct[*seat].connection_errors += 1;
+        }
+        Event::AnswerRefused { seat, .. }
+        | Event::SeatLost { seat, loss: Loss::InvalidMove { .. } } => {
+            conduct[*seat].answered = true;
+            conduct[*seat].invalid_moves += 1;
+        }
+        Event::SeatLost { seat, loss } => match loss {
+            Loss::NotJoined(Failure::Silence) | Loss::NoMove(Failure::Silence) => {
+                conduct[*seat].timeouts += 1;
+            }
+            Loss::NotJoined(Failure::Unreachable) | Loss::NoMove(Failure::Unreachable) => {
+                conduct[*seat].connection_errors += 1;
+            }
+            Loss::Declined { .. } | Loss::InvalidMove { .. } => conduct[*seat].answered = true,
+        },
+        Event::Began
+        | Event::Invited { .. }
+        | Event::InvitationPostponed { .. }
+        | Event::Asked { .. }
+        | Event::AttemptFailed { failure: Failure::Silence, .. }
+        | Event::AnswerIgnored { .. }
+        | Event::StepTaken
+        | Event::NumberDrawn { .. }
+        | Event::Decided { .. }
+        | Event::Annulled { .. }
+        | Event::Acknowledged => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::referee::Fault;
+    use crate::seat::Seat;
+    use crate::time::Timestamp;
+
+    fn counted(events: &[Event]) -> Conduct {
+        let mut conduct = Seats::default();
+        events.iter().for_each(|event| note(&mut conduct, event));
+        assert_eq!(conduct[Seat::B], Conduct::default(), "only the one it is about");
+        conduct[Seat::A]
+    }
+
+    #[test]
+    fn silence_counts_when_it_is_final_and_whatever_was_said_is_an_answer() {
+        let (seat, failure, retry_at) = (Seat::A, Failure::Silence, Timestamp::default());
+        let failed = Event::AttemptFailed { seat, attempt: 1, failure, retry_at };
+        let lost = Event::SeatLost { seat, loss: Loss::NoMove(Failure::Silence) };
+        assert_eq!(counted(std::slice::from_ref(&failed)), Conduct::default());
+        assert_eq!(counted(&[failed, lost]), Conduct { timeouts: 1, ..Conduct::default() });
+
+        let declined = Event::SeatLost { seat, loss: Loss::Declined { reason: None } };
+        assert_eq!(counted(&[declined]), Conduct { answered: true, ..Conduct::default() });
+        let (fault, got) = (Fault::IllegalMove, "maybe".into());
+        let invalid = Event::SeatLost { seat, loss: Loss::InvalidMove { fault, got } };
+        let expected = Conduct { answered: true, invalid_moves: 1, ..Conduct::default() };
+        assert_eq!(counted(&[invalid]), expected);
+    }
+
+    #[test]
+    fn every_call_that_does_not_arrive_counts() {
+        let seat = Seat::A;
+        let lost = Event::SeatLost { seat, loss: Loss::NotJoined(Failure::Unreachable) };
+        let expected = Conduct { connection_errors: 2, ..Conduct::default() };
+        assert_eq!(counted(&[lost.clone(), lost]), expected);
+    }
+}
