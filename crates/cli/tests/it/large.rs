@@ -1,7 +1,9 @@
 //! Leagues with many players, good and bad. `LEAGUE_LONG=1` makes them as large as they are meant.
 
 use std::env;
+use std::time::Duration;
 
+use league_agent::ambient::Mark;
 use serde_json::Value;
 
 use crate::program::Place;
@@ -56,6 +58,27 @@ fn bad_guests_cost_nobody_else_a_match() {
         assert_eq!(losses == 0, is_good, "{name} lost {losses} matches technically");
     }
     assert!(report["wall_s"].as_f64() < Some(60.0), "{report}");
+}
+
+// req: SCHED-7
+#[test]
+fn a_schedule_stands_as_soon_as_the_last_player_has_come() {
+    let (players, most) = if is_long() { (100, 15) } else { (50, 5) };
+    let place = Place::new();
+    let text = format!("[league]\nid = \"spring\"\nstart = {{ players = {players} }}\n");
+    std::fs::write(place.path().join("league.toml"), text).unwrap();
+    let office = Office::open(&place);
+    let _referee = office.seat(&place, "referee --join-key league-data/join-key-spring");
+    let _all_but_one = office.seat(&place, &format!("player --count {}", players - 1));
+    let league = || office.look("/api/v1/leagues/spring");
+    assert_eq!(league().unwrap()["phase"], "registering");
+    let _last = office.seat(&place, "player");
+    let came = Mark::set();
+    let scheduled = until("the first round is announced", || {
+        league().filter(|league| league["phase"] == "playing")
+    });
+    assert!(came.elapsed() < Duration::from_secs(most), "{:?}", came.elapsed());
+    assert_eq!(scheduled["matches_total"].as_u64(), Some(players * (players - 1) / 2));
 }
 
 // req: ARCH-3
