@@ -81,8 +81,13 @@ pub enum VoidCause {
         /// What failed.
         reason: Arc<str>,
     },
-    /// The referee could not be given the match, or refused it.
+    /// The referee refused the match.
     NotTaken {
+        /// Why.
+        reason: Arc<str>,
+    },
+    /// The referee could not be given the match. It keeps it if there is nobody else.
+    NotDelivered {
         /// Why not.
         reason: Arc<str>,
     },

@@ -195,7 +195,13 @@ impl League {
         }
         let why = match cause {
             VoidCause::LeaseExpired => (false, "the referee showed no sign of life".into()),
-            VoidCause::NotTaken { reason } => (false, reason),
+            // It has not begun, so there is nothing to give up; whoever comes later can have it.
+            VoidCause::NotDelivered { .. }
+                if self.replacement(Some(open.referee)) == Some(open.referee) =>
+            {
+                return Err(Refusal::NobodyElse(match_id));
+            }
+            VoidCause::NotTaken { reason } | VoidCause::NotDelivered { reason } => (false, reason),
             VoidCause::Annulled { referee, .. } if referee != open.referee => {
                 return Err(Refusal::NotYourMatch { match_id, assigned: open.referee });
             }

@@ -24,12 +24,16 @@ struct Desk {
     /// Matches of suspended players, which wait for them.
     parked: Vec<(MatchId, u32)>,
     running: BTreeMap<MatchId, Held>,
+    /// Matches that could not be handed over and are tried again.
+    later: Vec<(Timestamp, MatchId, u32)>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Held {
     attempt: u32,
     until: Timestamp,
+    /// Signs of life extend the time no further than this.
+    last: Timestamp,
 }
 
 /// A match to be handed to its referee.
@@ -107,25 +111,37 @@ impl Dispatcher {
             return handouts;
         }
         for (&referee, desk) in &mut self.desks {
-            let until = now + league.lease(referee);
+            let (until, last) = (now + league.lease(referee), now + league.patience());
+            let due = desk.later.extract_if(.., |(at, ..)| *at <= now);
+            desk.waiting.extend(due.map(|(_, match_id, attempt)| (match_id, attempt)));
             while handouts.len() < max && desk.running.len() < desk.capacity {
                 let Some((match_id, attempt)) = desk.waiting.pop_front() else { break };
                 if league.open_match(match_id).is_some_and(|open| league.waits(open.pairing)) {
                     desk.parked.push((match_id, attempt));
                     continue;
                 }
-                desk.running.insert(match_id, Held { attempt, until });
+                desk.running.insert(match_id, Held { attempt, until, last });
                 handouts.push(Handout { referee, match_id, attempt });
             }
         }
         handouts
     }
 
+    /// Takes back a match that could not be handed over; from `at` on it is tried again.
+    pub fn put_back(&mut self, handout: Handout, at: Timestamp) {
+        let desk = self.desk(handout.referee);
+        let held = desk.running.get(&handout.match_id);
+        if held.is_some_and(|held| held.attempt == handout.attempt) {
+            desk.running.remove(&handout.match_id);
+            desk.later.push((at, handout.match_id, handout.attempt));
+        }
+    }
+
     /// A referee that was handed a match shows that it is still at it. False if it no longer is.
     pub fn renew(&mut self, handout: Handout, until: Timestamp) -> bool {
         let held = self.desk(handout.referee).running.get_mut(&handout.match_id);
         let Some(held) = held.filter(|held| held.attempt == handout.attempt) else { return false };
-        held.until = held.until.max(until);
+        held.until = held.until.max(until.min(held.last));
         true
     }
 
@@ -152,7 +168,9 @@ impl Dispatcher {
         let start = (waiting && now < self.starts_at)
             .then(|| Deadline::new(self.starts_at, "round starts"));
         let lease = self.held().map(|(_, until)| Deadline::new(until, "lease ends")).min();
-        Deadline::earlier(start, lease)
+        let later = self.desks.values().flat_map(|desk| &desk.later);
+        let again = later.map(|(at, ..)| Deadline::new(*at, "order repeated")).min();
+        Deadline::earlier(Deadline::earlier(start, lease), again)
     }
 
     fn held(&self) -> impl Iterator<Item = (Handout, Timestamp)> {
@@ -169,6 +187,7 @@ impl Dispatcher {
             desk.waiting.clear();
             desk.parked.clear();
             desk.running.clear();
+            desk.later.clear();
         }
         for (index, open) in round.matches.iter().enumerate() {
             if open.filed.is_none() && open.stuck.is_none() {
@@ -192,6 +211,7 @@ impl Desk {
         if self.running.remove(&match_id).is_none() {
             self.waiting.retain(|(waiting, _)| *waiting != match_id);
             self.parked.retain(|(parked, _)| *parked != match_id);
+            self.later.retain(|(_, later, _)| *later != match_id);
         }
     }
 }

@@ -296,6 +296,15 @@ impl League {
         longest.saturating_add(policy.lease_foreign_margin())
     }
 
+    /// How long a referee may be at one match, whatever it says: twice as long as the longest, with
+    /// the wait for a breaker.
+    pub fn patience(&self) -> Duration {
+        let policy = &self.articles.policy;
+        let longest = policy.longest_match(self.articles.game.steps_max());
+        longest.saturating_add(policy.lease_foreign_margin()).saturating_mul(2)
+            + policy.breaker_open()
+    }
+
     /// The points and records so far.
     pub const fn standings(&self) -> &Standings {
         &self.standings

@@ -51,7 +51,9 @@ pub enum Refusal {
         players: usize,
     },
     /// Nobody to officiate.
-    #[error("a league needs a referee, and none is registered")]
+    #[error(
+        "a league needs a referee that may officiate, and there is none; one without the join key waits for `league approve`"
+    )]
     NoReferee,
     /// There is no such match, or its round is not open yet.
     #[error("there is no match {0} to report")]
@@ -88,6 +90,9 @@ pub enum Refusal {
     /// The match waits for the administrator.
     #[error("match {0} waits for the administrator's decision")]
     MatchIsStuck(MatchId),
+    /// There is no other referee to give the match to.
+    #[error("there is no other referee for match {0}")]
+    NobodyElse(MatchId),
     /// Players need a join code here.
     #[error("this league takes players with a join code only")]
     JoinCodeNeeded,

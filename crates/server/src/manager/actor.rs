@@ -10,7 +10,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{Ask, Books, Outbound, Published, Stub, chronicle};
 use crate::journal::JournalError;
-use crate::limits::{ACTOR_BATCH_BYTES, ACTOR_BATCH_MAX, HANDOUTS_MAX, WAKE_INTERVAL_MIN};
+use crate::limits::{
+    ACTOR_BATCH_BYTES, ACTOR_BATCH_MAX, HANDOUTS_MAX, REOFFER_PAUSE, WAKE_INTERVAL_MIN,
+};
 
 /// The single writer of one league.
 pub struct Actor {
@@ -108,6 +110,9 @@ impl Actor {
             Ask::Command { command, attachment, answer } => {
                 let reply = self.books.enter(now, command, attachment, &mut OsDice);
                 self.held.push((answer, reply));
+            }
+            Ask::PutBack { handout } => {
+                self.dispatcher.put_back(handout, now + REOFFER_PAUSE);
             }
             Ask::Renew { handout, answer } => {
                 let until = now + self.books.league().lease(handout.referee);

@@ -12,6 +12,7 @@ use league_agent::guard::lock;
 use league_agent::log::talk;
 use league_core::breaker::{Breaker, Outcome as Tried, Permission};
 use league_core::id::{AgentId, LeagueId};
+use league_core::manager::VoidCause;
 use league_core::manager::dispatch::Handout;
 use league_core::policy::Policy;
 use league_core::retry::RetryPlan;
@@ -207,7 +208,8 @@ impl Courier {
             if failures == ORDER_TRIES {
                 let reason: Arc<str> = format!("the order was not delivered: {error}").into();
                 let orders = parcel.iter().filter_map(|packed| packed.handout);
-                not_taken.extend(orders.map(|order| (order, reason.clone())));
+                let cause = VoidCause::NotDelivered { reason };
+                not_taken.extend(orders.map(|order| (order, cause.clone())));
                 parcel.retain(|packed| packed.handout.is_none());
             }
             talk::undelivered(self.agent, &error, plan.next(failures).is_some());
@@ -236,7 +238,7 @@ impl Courier {
 }
 
 /// A match that its referee did not take, and why.
-pub(super) type NotTaken = (Handout, Arc<str>);
+pub(super) type NotTaken = (Handout, VoidCause);
 
 /// A letter that is ready to be sent.
 struct Packed {
@@ -263,7 +265,7 @@ fn refusals(dialect: Dialect, parcel: &[Packed], answer: &[u8]) -> Vec<NotTaken>
         let answered = parcel.iter().find(|packed| response.id.as_ref() == Some(&packed.id));
         let Some(handout) = answered.and_then(|packed| packed.handout) else { continue };
         if let Some(reason) = refusal(dialect, &response.outcome) {
-            refused.push((handout, reason));
+            refused.push((handout, VoidCause::NotTaken { reason }));
         }
     }
     refused

@@ -45,6 +45,7 @@ pub(super) fn refused(refusal: &Refusal) -> Box<ErrorReport> {
         | Refusal::ConflictingResult(match_id)
         | Refusal::FalseReport { match_id, .. }
         | Refusal::MatchIsStuck(match_id)
+        | Refusal::NobodyElse(match_id)
         | Refusal::RoundIsOver(match_id) => report.match_id = Some(*match_id),
         Refusal::TooFewPlayers { .. } | Refusal::NoReferee => {
             report.action_required = "Start the league when they have registered".into();
@@ -95,8 +96,9 @@ const fn code(refusal: &Refusal) -> Code {
         Refusal::UnknownMatch(_) => Code::G003,
         Refusal::NotYourMatch { .. } | Refusal::StaleAttempt { .. } => Code::E030,
         Refusal::ConflictingResult(_) => Code::E032,
-        Refusal::FalseReport { .. } | Refusal::MatchIsStuck(_) | Refusal::RoundIsOver(_) => {
-            Code::E031
-        }
+        Refusal::FalseReport { .. }
+        | Refusal::MatchIsStuck(_)
+        | Refusal::NobodyElse(_)
+        | Refusal::RoundIsOver(_) => Code::E031,
     }
 }

@@ -68,6 +68,8 @@ enum Ask {
     },
     /// A referee shows that it is still at a match.
     Renew { handout: Handout, answer: oneshot::Sender<bool> },
+    /// A match could not be handed to its referee, who keeps it.
+    PutBack { handout: Handout },
     /// A referee wants to know its matches.
     Held { referee: RefereeId, answer: oneshot::Sender<Vec<Handout>> },
 }
@@ -119,6 +121,12 @@ impl Stub {
         let (answer, wait) = oneshot::channel();
         self.send(Ask::Held { referee, answer })?;
         wait.await.map_err(|_| AskError::Unavailable)
+    }
+
+    /// Offers a match to its referee again after a while.
+    fn put_back(&self, handout: Handout) {
+        // If there is no room for it, its lease ends and says the same.
+        drop(self.send(Ask::PutBack { handout }));
     }
 
     /// Whether there is a writer behind it.

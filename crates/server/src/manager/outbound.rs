@@ -8,7 +8,7 @@ use league_agent::exchange::Exchange;
 use league_agent::guard::{self, lock};
 use league_core::id::AgentId;
 use league_core::manager::dispatch::Handout;
-use league_core::manager::{Command, Effect, League, Phase, VoidCause};
+use league_core::manager::{Command, Effect, League, Phase, Refusal};
 use league_core::proof::Keys;
 use league_core::time::Timestamp;
 use league_wire::{AuthToken, Message};
@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 
 use super::courier::{Courier, Mail};
 use super::news::{self, Notice, Table};
-use super::{Alarm, Stub};
+use super::{Alarm, AskError, Stub};
 use crate::limits::{END_TOLD_WITHIN, LEAVE_TIMEOUT};
 
 /// Everything a league's manager sends.
@@ -230,12 +230,14 @@ impl Outbound {
         };
         let not_taken = courier.deliver(&self.exchange, (notices, orders), &policy).await;
         courier.put_back(mail.notices);
-        for (handout, reason) in not_taken {
+        for (handout, cause) in not_taken {
             let (match_id, attempt) = (handout.match_id, handout.attempt);
-            let cause = VoidCause::NotTaken { reason };
             let command = Command::VoidAttempt { match_id, attempt, cause };
-            // Refused if the match has gone on without us; unavailable if the league is closing.
-            drop(self.stub.ask(command, None).await);
+            // Refused too if the match has gone on without us; unavailable if the league closes.
+            let voided = self.stub.ask(command, None).await;
+            if voided == Err(AskError::Refused(Refusal::NobodyElse(match_id))) {
+                self.stub.put_back(handout);
+            }
         }
     }
 

@@ -208,6 +208,50 @@ fn a_match_given_away_too_often_waits_for_the_administrator_but_not_for_ever() {
     assert_eq!(hall.league, hall.replayed());
 }
 
+// req: ERR-6
+#[test]
+fn an_order_that_reaches_nobody_costs_no_attempt_and_goes_to_whoever_comes() {
+    let mut hall = Hall::started(2, 1);
+    hall.pass(60);
+    let mut dispatcher = Dispatcher::for_league(&hall.league);
+    let [handout] = dispatcher.hand_out(&hall.league, hall.now, 9)[..] else { panic!("one match") };
+    let not_delivered = |attempt| {
+        let (match_id, reason) = (first(), "nobody is there".into());
+        Command::VoidAttempt { match_id, attempt, cause: VoidCause::NotDelivered { reason } }
+    };
+    for _ in 0..2 * ATTEMPTS_MAX {
+        let refused = Err(Refusal::NobodyElse(first()));
+        assert_eq!(hall.ask(not_delivered(handout.attempt)), refused);
+        let again = hall.now + Duration::from_secs(1);
+        dispatcher.put_back(handout, again);
+        assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9), []);
+        assert_eq!(dispatcher.next_deadline(hall.now).unwrap().at, again);
+        hall.now = again;
+        assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9), [handout]);
+    }
+    hall.join_referee(2, 4).unwrap();
+    hall.ask(not_delivered(handout.attempt)).unwrap();
+    let open = hall.league.open_match(first()).unwrap();
+    assert_eq!((open.referee.index(), open.attempt), (1, handout.attempt + 1));
+    hall.play_to_the_end();
+    assert_eq!(hall.league, hall.replayed());
+}
+
+#[test]
+fn signs_of_life_do_not_hold_a_match_for_ever() {
+    let mut hall = Hall::started(2, 2);
+    hall.pass(60);
+    let mut dispatcher = Dispatcher::for_league(&hall.league);
+    let [handout] = dispatcher.hand_out(&hall.league, hall.now, 9)[..] else { panic!("one match") };
+    let last = hall.now + hall.league.patience();
+    while hall.now < last {
+        assert_eq!(dispatcher.overdue(hall.now), [], "{:?}", last.since(hall.now));
+        assert!(dispatcher.renew(handout, hall.now + hall.league.lease(handout.referee)));
+        hall.pass(5);
+    }
+    assert_eq!(dispatcher.overdue(hall.now), [handout]);
+}
+
 #[test]
 fn a_player_that_proves_another_move_than_it_sent_is_charged_and_the_referee_is_not() {
     let mut hall = Hall::started(2, 1);
