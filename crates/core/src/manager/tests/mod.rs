@@ -61,6 +61,17 @@ fn a_league_starts_at_a_set_time_if_it_can() {
     assert!(hall.league.open_round().is_some());
 }
 
+// req: REG-6
+#[test]
+fn a_registration_whose_answer_was_lost_in_a_crash_is_answered_again() {
+    let mut hall = Hall::new(StartRule::OnCommand);
+    let joined = hall.join_player(1).unwrap();
+    hall.league = hall.replayed();
+    let books = hall.books.len();
+    assert_eq!(hall.join_player(1), Ok(joined));
+    assert_eq!(hall.books.len(), books, "it is in the books once");
+}
+
 // req: REG-4, REG-5, REG-7
 #[test]
 fn registrations_that_cannot_be_are_refused_with_their_reason() {
