@@ -9,7 +9,7 @@ use crate::roster::Trigger;
 /// count, and only what proved itself to come from the player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Conduct {
-    /// Whether it answered at all before it was silent.
+    /// Whether it moved or refused, rightly or wrongly, before it was silent.
     pub answered: bool,
     /// Steps that were finally lost by silence.
     pub timeouts: u32,

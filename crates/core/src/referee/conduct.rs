@@ -5,10 +5,11 @@ use crate::conduct::Conduct;
 use crate::seat::Seats;
 
 /// Counts what an event of the match says about a player. Only a step that is finally lost is a
-/// timeout, while every call that does not reach the player counts.
+/// timeout, while every call that does not reach the player counts. To accept an invitation is not
+/// enough of an answer: who joins every match and never moves would not be silent in a row.
 pub fn note(conduct: &mut Seats<Conduct>, event: &Event) {
     match event {
-        Event::Joined { seat } | Event::MoveMade { seat, .. } => conduct[*seat].answered = true,
+        Event::MoveMade { seat, .. } => conduct[*seat].answered = true,
         Event::InvitationUnreachable { seat, .. }
         | Event::AttemptFailed { seat, failure: Failure::Unreachable, .. } => {
             conduct[*seat].connection_errors += 1;
@@ -28,6 +29,7 @@ pub fn note(conduct: &mut Seats<Conduct>, event: &Event) {
             Loss::Declined { .. } | Loss::InvalidMove { .. } => conduct[*seat].answered = true,
         },
         Event::Began
+        | Event::Joined { .. }
         | Event::Invited { .. }
         | Event::InvitationPostponed { .. }
         | Event::Asked { .. }
@@ -63,6 +65,7 @@ mod tests {
         assert_eq!(counted(std::slice::from_ref(&failed)), Conduct::default());
         assert_eq!(counted(&[failed, lost]), Conduct { timeouts: 1, ..Conduct::default() });
 
+        assert_eq!(counted(&[Event::Joined { seat }]), Conduct::default());
         let declined = Event::SeatLost { seat, loss: Loss::Declined { reason: None } };
         assert_eq!(counted(&[declined]), Conduct { answered: true, ..Conduct::default() });
         let (fault, got) = (Fault::IllegalMove, "maybe".into());
