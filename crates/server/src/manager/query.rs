@@ -8,7 +8,6 @@ use league_core::game;
 use league_core::id::{AgentId, MatchId, PlayerId, RoundId};
 use league_core::manager::{League, Phase, Player, Profile};
 use league_core::roster::AgentState;
-use league_core::schedule::Pairing;
 use league_core::seat::Seat;
 use league_core::standings::Row;
 use league_core::verdict::Verdict;
@@ -17,6 +16,7 @@ use league_wire::{Code, Fragment, QueryType, iso};
 use serde_json::{Value, json};
 
 use super::figures::Figures;
+use super::view;
 use crate::limits::QUERY_ENTRIES_MAX;
 
 type Answered = Result<Value, Box<ErrorReport>>;
@@ -71,25 +71,38 @@ fn standing(league: &League, row: &Row) -> Value {
 }
 
 fn schedule(league: &League, query: &LeagueQuery) -> Value {
-    let matches: Vec<(MatchId, Pairing)> = match (query.round_id, query.agent_id) {
-        (Some(round), None) => round_matches(league, round),
+    // Whoever asks often in a large league must not keep us busy with rounds that nobody sees.
+    let most = offset(query).saturating_add(QUERY_ENTRIES_MAX + 1);
+    let matches: Vec<MatchId> = match (query.round_id, query.agent_id) {
+        (Some(round), None) => round_matches(league, round).collect(),
         (first, Some(AgentId::Player(player))) => {
             let first = first.unwrap_or(RoundId::FIRST);
-            league.schedule_of(player, first).collect()
+            league.schedule_of(player, first).map(|(id, _)| id).take(most).collect()
         }
         (None, None | Some(AgentId::Referee(_))) | (Some(_), Some(AgentId::Referee(_))) => {
             let rounds = std::iter::successors(Some(RoundId::FIRST), |round| Some(round.next()));
-            let rounds = rounds.map(|round| round_matches(league, round));
-            rounds.take_while(|matches| !matches.is_empty()).flatten().collect()
+            let rounds = rounds.map_while(|round| {
+                let mut matches = round_matches(league, round).peekable();
+                matches.peek().is_some().then_some(matches)
+            });
+            rounds.flatten().take(most).collect()
         }
     };
-    page("matches", query, &matches, |(id, _)| match_json(league, *id))
+    let mut page = page("matches", query, &matches, |id| match_json(league, *id));
+    if matches.len() == most {
+        // There are more than were looked at.
+        page["total"] = json!(view::matches_total(league).filter(|_| query.agent_id.is_none()));
+    }
+    page
 }
 
-fn round_matches(league: &League, round: RoundId) -> Vec<(MatchId, Pairing)> {
-    let pairings = league.round(round).map(|round| round.pairings).unwrap_or_default();
-    let numbered = pairings.into_iter().enumerate();
-    numbered.map(|(index, pairing)| (MatchId::from_index(round, index), pairing)).collect()
+fn round_matches(league: &League, round: RoundId) -> impl Iterator<Item = MatchId> {
+    let pairings = league.round(round).map_or(0, |round| round.pairings.len());
+    (0..pairings).map(move |index| MatchId::from_index(round, index))
+}
+
+fn offset(query: &LeagueQuery) -> usize {
+    query.offset.unwrap_or(0) as usize
 }
 
 fn next_match(league: &League, player: PlayerId) -> Answered {
@@ -227,7 +240,7 @@ fn registrations(league: &League, query: &LeagueQuery) -> Value {
 
 /// The part of a list that was asked for, and how long it is.
 fn page<T>(name: &str, query: &LeagueQuery, entries: &[T], entry: impl Fn(&T) -> Value) -> Value {
-    let offset = query.offset.unwrap_or(0) as usize;
+    let offset = offset(query);
     let limit = query.limit.map_or(QUERY_ENTRIES_MAX, |limit| limit as usize);
     let shown = entries.iter().skip(offset).take(limit.min(QUERY_ENTRIES_MAX));
     let shown: Vec<Value> = shown.map(entry).collect();
