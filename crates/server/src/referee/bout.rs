@@ -301,7 +301,9 @@ impl Bout {
     }
 
     fn warn(&mut self, seat: Seat, trouble: &Trouble) {
-        if self.excuses.covers(seat, trouble) {
+        // Whoever refused knows it, and GAME_OVER tells what follows.
+        let has_declined = matches!(trouble, Trouble::Lost(Loss::Declined { .. }));
+        if has_declined || self.excuses.covers(seat, trouble) {
             return;
         }
         let remark = self.remarks[seat].take();

@@ -11,7 +11,7 @@ use league_agent::endpoint::{Answer, Service};
 use league_agent::guard::lock;
 use league_core::draw::Seed;
 use league_core::game;
-use league_core::id::MatchId;
+use league_core::id::{AgentId, MatchId};
 use league_core::referee::Command;
 use league_core::seat::Seat;
 use league_wire::message::{Ack, ErrorReport, Pong, StartMatch, StartMatchAck};
@@ -105,6 +105,11 @@ impl RefereeDesk {
         let seat = shown.map(|shown| seats.find(|seat| letters.is_proof(*seat, shown)));
         let no_proof = || refusal(Code::E012, "auth_token is not the proof of this match");
         let seat = seat.and_then(|seat| seat.ok_or_else(no_proof));
+        let is_sender = |seat: &Seat| {
+            letter.envelope.sender.agent() == Some(AgentId::Player(letters.player(*seat)))
+        };
+        let no_sender = || refusal(Code::E012, "auth_token is not the proof of the sender");
+        let seat = seat.and_then(|seat| is_sender(&seat).then_some(seat).ok_or_else(no_sender));
         let player = seat.as_ref().ok().map(|seat| letters.player(*seat).to_string());
         let outcome = seat.and_then(|seat| Self::pass_on(letter, seat, &inbox));
         let refused = outcome.as_ref().err().map(|report| report.description.clone());
