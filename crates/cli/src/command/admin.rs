@@ -84,9 +84,30 @@ fn post(
         let league = look::chosen(&client, league).await?;
         client.post(&format!("/api/v1/admin/leagues/{league}/{action}"), details).await
     })?;
-    let text =
-        if manager.json { answer.to_string() } else { format!("  {}", look::summary(&answer)) };
-    Ok(look::written(&format!("{text}\n"))?)
+    if manager.json {
+        return Ok(look::written(&format!("{answer}\n"))?);
+    }
+    let done = done(action, details);
+    Ok(look::written(&format!("{done}  {}\n", look::summary(&answer)))?)
+}
+
+/// What an order has done, in a line; nothing where the league's own line says it.
+fn done(action: &str, details: &Value) -> String {
+    let whom = |key: &str| details[key].as_str().unwrap_or_default().to_string();
+    let (agent, played) = (whom("agent"), whom("match"));
+    match action {
+        "approve" => format!("  {agent} may officiate\n"),
+        "ban" => format!(
+            "  {agent} is banned: its token no longer works, and what it has not played is lost\n"
+        ),
+        "reinstate" => format!(
+            "  {agent} goes on if it was suspended; if it was banned or shut down, it may register \
+             once more with its token and gets its id back\n"
+        ),
+        "rematch" => format!("  {played} is played again\n"),
+        "annul" => format!("  {played} counts for nobody\n"),
+        _ => String::new(),
+    }
 }
 
 fn administrator(

@@ -12,7 +12,8 @@ use league_agent::register::RegisterError;
 use league_core::dice::Dice;
 use league_core::limits::REFEREE_MATCHES_MAX;
 use league_server::runtime::{self, AgentError, AgentNews, AgentPlan, Ending, Joined, PlayersPlan};
-use league_wire::{Dialect, JoinCode};
+use league_wire::message::ErrorReport;
+use league_wire::{Code, Dialect, JoinCode};
 use serde_json::{Value, json};
 
 use crate::report::{Failure, Hint};
@@ -196,6 +197,10 @@ fn explained(error: AgentError) -> Failure {
         AgentError::Register(RegisterError::NotTakenBack { .. }) => {
             "remove that file to register as a newcomer"
         }
+        AgentError::Register(RegisterError::Rejected(report)) if is_known(report) => {
+            "an agent at this address is in the league already: one that was started with --data DIR \
+             comes back under its id; for another one choose another port with --listen"
+        }
         AgentError::Register(RegisterError::Rejected(_)) => {
             "`league status --manager URL` shows the leagues of a manager; --league chooses one"
         }
@@ -204,4 +209,9 @@ fn explained(error: AgentError) -> Failure {
         }
     };
     Failure::Failed(anyhow::Error::new(error).context(Hint(hint.into())))
+}
+
+/// Whether the manager says that this agent, or its address, is registered.
+fn is_known(report: &ErrorReport) -> bool {
+    report.code.known() == Some(Code::L003)
 }

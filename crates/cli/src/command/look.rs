@@ -150,7 +150,15 @@ pub(super) fn summary(league: &Value) -> String {
             format!("round {}, {}{total} matches", number("round"), number("matches_done"))
         }
     };
-    format!("{}: {progress} ({agents})", text("league_id"))
+    let is = |key: &str| league[key].as_bool().unwrap_or(false);
+    let ordered = match text("phase") {
+        "completed" if is("archived") => ", put away",
+        "completed" => "",
+        _ if is("paused") => ", paused until `league resume`",
+        "registering" if is("closed") => ", closed for further players",
+        _ => "",
+    };
+    format!("{}: {progress}{ordered} ({agents})", text("league_id"))
 }
 
 fn show_standings(document: &Value, json: bool) -> anyhow::Result<()> {

@@ -4,7 +4,7 @@ use league_agent::component::Component;
 use league_agent::log::{self, Level, Line};
 use league_agent::meter::Meter;
 use league_core::id::{ConversationId, LeagueId};
-use league_core::manager::{Event, Fact, Profile, Recorded};
+use league_core::manager::{Event, Fact, Order, Profile, Recorded};
 use league_core::verdict::Verdict;
 use league_wire::{Code, MessageType};
 
@@ -125,10 +125,38 @@ fn describe(line: &mut Line, fact: &Fact) {
         }
         Fact::AdmissionSet(_) => line.say("who may join is settled"),
         Fact::CodeRedeemed { player, .. } => line.agent(player).say("a join code was used"),
-        Fact::Administered { order, reason } => {
-            line.say(format!("the administrator ordered {order:?}: {reason}"))
-        }
+        Fact::Administered { order, reason } => ordered(line, *order, reason),
     };
+}
+
+fn ordered<'a>(line: &'a mut Line, order: Order, reason: &str) -> &'a mut Line {
+    let what = match order {
+        Order::Ban(agent) => {
+            line.agent(agent);
+            "ban"
+        }
+        Order::Reinstate(agent) => {
+            line.agent(agent);
+            "reinstate"
+        }
+        Order::Approve(referee) => {
+            line.agent(referee);
+            "approve"
+        }
+        Order::Cancel(match_id) => {
+            line.match_id(match_id);
+            "annul"
+        }
+        Order::Rematch(match_id) => {
+            line.match_id(match_id);
+            "rematch"
+        }
+        Order::Pause => "pause",
+        Order::Resume => "resume",
+        Order::CloseRegistration => "close",
+        Order::Archive => "archive",
+    };
+    line.detail("order", what).say(format!("the administrator ordered {what}: {reason}"))
 }
 
 fn joined<'a>(

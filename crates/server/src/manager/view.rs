@@ -47,6 +47,9 @@ pub(super) fn league(published: &Published) -> Value {
     json!({
         "league_id": league.id().as_str(),
         "phase": phase(league),
+        "paused": league.is_paused(),
+        "closed": league.is_registration_closed(),
+        "archived": league.is_archived(),
         "game": charter.game.as_str(),
         "format": charter.format,
         "rules": charter.rule_set,
@@ -155,7 +158,7 @@ fn rounds_total(league: &League) -> Option<u32> {
     league.format().rounds_total(u32::try_from(league.players().len()).ok()?)
 }
 
-fn matches_total(league: &League) -> Option<u64> {
+pub(super) fn matches_total(league: &League) -> Option<u64> {
     let open = league.open_round().map(|round| round.matches.len());
     let each = open.or_else(|| league.past().first().map(|round| round.matches.len()));
     Some(u64::from(rounds_total(league)?) * each? as u64)

@@ -61,14 +61,16 @@ pub fn read(file: &Path) -> Result<Roster, RosterError> {
         move |source| RosterError::File { file, source }
     };
     let text = fs::read_to_string(file).map_err(failed(file))?;
-    let mut places = vec![];
+    let (mut places, mut columns) = (vec![], Columns::default());
     for (number, line) in (1_usize..).zip(text.trim_start_matches('\u{feff}').lines()) {
-        let is_head =
-            number == 1 && line.to_ascii_lowercase().replace(' ', "").starts_with("code,");
-        if is_head || line.trim().is_empty() {
+        if line.trim().is_empty() {
             continue;
         }
-        places.push(place(line).ok_or_else(|| RosterError::Line {
+        if let Some(named) = Columns::named(line).filter(|_| number == 1) {
+            columns = named;
+            continue;
+        }
+        places.push(columns.place(line).ok_or_else(|| RosterError::Line {
             file: file.into(),
             line: number,
             got: line.split_once(',').map_or("", |(_, rest)| rest).to_string(),
@@ -92,12 +94,37 @@ pub fn read(file: &Path) -> Result<Roster, RosterError> {
     Ok(Roster { places, codes: Some(codes) })
 }
 
-fn place(line: &str) -> Option<Place> {
-    let mut cells = cells(line)?.into_iter();
-    let (code, student) = (cells.next()?, cells.next()?);
-    let group = cells.next().filter(|group| !group.is_empty());
-    let is_whole = cells.all(|cell| cell.is_empty()) && !student.is_empty();
-    is_whole.then_some(Place { code, student, group })
+/// Which cell of a line is what.
+struct Columns {
+    code: Option<usize>,
+    student: usize,
+    group: Option<usize>,
+    count: usize,
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        Self { code: Some(0), student: 1, group: Some(2), count: 3 }
+    }
+}
+
+impl Columns {
+    /// The columns that a first line names; `None` if it is somebody's line.
+    fn named(line: &str) -> Option<Self> {
+        let names = cells(line)?;
+        let find = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
+        let (code, student, group) = (find("code"), find("student")?, find("group"));
+        Some(Self { code, student, group, count: names.len() })
+    }
+
+    fn place(&self, line: &str) -> Option<Place> {
+        let cells = cells(line)?;
+        let cell = |at: Option<usize>| at.and_then(|at| cells.get(at)).cloned();
+        let (code, student) = (cell(self.code).unwrap_or_default(), cell(Some(self.student))?);
+        let group = cell(self.group).filter(|group| !group.is_empty());
+        let is_whole = cells.iter().skip(self.count).all(String::is_empty) && !student.is_empty();
+        is_whole.then_some(Place { code, student, group })
+    }
 }
 
 /// The cells of a line; one in quotes may hold commas, and two quotes in it are one.
@@ -148,6 +175,15 @@ mod tests {
             roster.places.iter().map(|p| (&*p.code, &*p.student, p.group.as_deref())).collect();
         assert_eq!(shown, [("abc", "Lovelace, Ada", Some("red")), ("def", "Alan T", None)]);
         assert_eq!(roster.codes, None);
+    }
+
+    #[test]
+    fn columns_are_found_by_their_names() {
+        let (_data, file) = written("Group,Student\nred,Ada\n,Alan\n");
+        let roster = read(&file).unwrap();
+        let shown: Vec<_> =
+            roster.places.iter().map(|p| (p.code.len(), &*p.student, p.group.as_deref())).collect();
+        assert_eq!(shown, [(32, "Ada", Some("red")), (32, "Alan", None)]);
     }
 
     #[test]
