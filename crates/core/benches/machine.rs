@@ -116,6 +116,7 @@ fn drawn_result(league: &League, keys: &Keys, match_id: MatchId) -> Report {
         verdict: Verdict::Drawn,
         points: Seats::new(Some(1), Some(1)),
         evidence: Evidence::weigh(&scales, &play),
+        roles: Seats::default(),
         play,
         reason: "both chose the same".into(),
         transcript: None,

@@ -1,8 +1,10 @@
 //! Even or odd: both players choose in secret, a number from 1 to 10 is drawn, the parity decides.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::{Game, Move, Next, Options, Outcome, Step, Turn};
+use crate::id::MatchId;
 use crate::seat::{Seat, Seats};
 
 /// Whether a number is even or odd.
@@ -55,6 +57,10 @@ impl Game for EvenOdd {
 
     fn steps_max(&self) -> u32 {
         1
+    }
+
+    fn in_match(&self, _id: MatchId) -> Arc<dyn Game> {
+        Arc::new(*self)
     }
 
     fn next(&self, turns: &[Turn]) -> Next {

@@ -5,6 +5,7 @@
 //! be replayed from its record, and a game is one function from past turns to what comes next.
 
 mod even_odd;
+mod even_odd_numbers;
 #[cfg(test)]
 pub(crate) mod noughts;
 mod word;
@@ -14,10 +15,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::id::MatchId;
 use crate::limits::MOVE_BYTES_MAX;
 use crate::seat::{Seat, Seats};
 
 pub use even_odd::{EvenOdd, Parity};
+pub use even_odd_numbers::EvenOddNumbers;
 pub use word::Word;
 
 /// One player's move.
@@ -67,7 +70,33 @@ impl Options {
             | (Self::Range(..) | Self::Numbers(_), Move::Word(_)) => false,
         }
     }
+
+    /// Every one of them as a move; at most so many that a list of them is short.
+    pub fn listed(&self) -> Vec<Move> {
+        match self {
+            Self::Words(words) => words.iter().map(|word| Move::Word((*word).into())).collect(),
+            Self::Range(low, high) => {
+                (*low..=*high).take(OPTIONS_LISTED_MAX).map(Move::Number).collect()
+            }
+            Self::Numbers(numbers) => {
+                numbers.iter().take(OPTIONS_LISTED_MAX).copied().map(Move::Number).collect()
+            }
+        }
+    }
+
+    /// What came instead of one of them. Where numbers are asked for, a text is told from a number.
+    pub(crate) fn shown(&self, offered: &Move) -> String {
+        match (self, offered) {
+            (Self::Range(..) | Self::Numbers(_), Move::Word(word)) => format!("\"{word}\""),
+            (Self::Words(_), Move::Word(_))
+            | (Self::Words(_) | Self::Range(..) | Self::Numbers(_), Move::Number(_)) => {
+                offered.to_string()
+            }
+        }
+    }
 }
+
+const OPTIONS_LISTED_MAX: usize = 64;
 
 impl fmt::Display for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -134,17 +163,31 @@ pub trait Game: fmt::Debug + Send + Sync {
     /// The most steps with moves that one match can have.
     fn steps_max(&self) -> u32;
 
+    /// The game as it is played in match `id`, where its sides differ from match to match.
+    fn in_match(&self, id: MatchId) -> Arc<dyn Game>;
+
+    /// What a side has to be in this match, where the sides of the game differ.
+    fn role(&self, _seat: Seat) -> Option<&'static str> {
+        None
+    }
+
     /// What comes after `turns`. Only ever called with turns that were legal.
     fn next(&self, turns: &[Turn]) -> Next;
+
+    /// How the turns of a game that was played to its end led there, where that is not obvious.
+    fn explain(&self, _turns: &[Turn]) -> Option<String> {
+        None
+    }
 }
 
 /// The names of the games that can be played.
-pub const NAMES: &[&str] = &[EvenOdd::NAME];
+pub const NAMES: &[&str] = &[EvenOdd::NAME, EvenOddNumbers::NAME];
 
 /// The game called `name`.
 pub fn by_name(name: &str) -> Option<Arc<dyn Game>> {
     match name {
         EvenOdd::NAME => Some(Arc::new(EvenOdd)),
+        EvenOddNumbers::NAME => Some(Arc::new(EvenOddNumbers::default())),
         _ => None,
     }
 }

@@ -1,7 +1,10 @@
 //! Noughts and crosses, in tests only: an alternating board game that shows the match machine needs
 //! nothing new for one.
 
+use std::sync::Arc;
+
 use super::{Game, Move, Next, Options, Outcome, Step, Turn};
+use crate::id::MatchId;
 use crate::seat::{Seat, Seats};
 
 const LINES: [[i64; 3]; 8] =
@@ -18,6 +21,10 @@ impl Game for Noughts {
 
     fn steps_max(&self) -> u32 {
         9
+    }
+
+    fn in_match(&self, _id: MatchId) -> Arc<dyn Game> {
+        Arc::new(*self)
     }
 
     fn next(&self, turns: &[Turn]) -> Next {

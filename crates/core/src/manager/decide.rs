@@ -143,8 +143,15 @@ impl League {
                 return Err(Lie::WrongPoints);
             }
         }
-        let game = &*self.articles.game;
-        let played = |outcome| match game::replay(game, &report.play.turns)? == outcome {
+        let game = self.articles.game.in_match(report.match_id);
+        let is_false = |seat| {
+            let told = report.roles[seat].as_deref();
+            told.is_some() && told != game.role(seat)
+        };
+        if Seat::BOTH.into_iter().any(is_false) {
+            return Err(Lie::FalseRole);
+        }
+        let played = |outcome| match game::replay(&*game, &report.play.turns)? == outcome {
             true => Ok(()),
             false => Err(Lie::WrongVerdict),
         };

@@ -161,4 +161,7 @@ pub enum Lie {
     /// A choice does not match its player's proof.
     #[error("a choice does not match its player's proof")]
     FalseChoice,
+    /// A player had another role.
+    #[error("a role is not the one that the player had in this match")]
+    FalseRole,
 }

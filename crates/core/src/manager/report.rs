@@ -30,6 +30,8 @@ pub struct Report {
     pub verdict: Verdict,
     /// The points it says each side gets, if it says so.
     pub points: Seats<Option<u32>>,
+    /// The role it says each side had, if it says so.
+    pub roles: Seats<Option<Arc<str>>>,
     /// What the players did.
     pub play: Play,
     /// Why the match ended like this, in words.
@@ -130,7 +132,6 @@ fn weigh_choice(scales: &Scales<'_>, play: &Play, seat: Seat) -> Result<ChoiceEv
 
 /// What a side could have chosen in a step, as text; at most so many that trying them is cheap.
 fn alternatives(game: &dyn Game, play: &Play, step: u32, seat: Seat) -> Vec<String> {
-    const TRIED_MAX: usize = 64;
     let is_move = |turn: &Turn| matches!(turn, Turn::Moves(_));
     let moves = play.turns.iter().enumerate().filter(|(_, turn)| is_move(turn));
     let before = moves.map(|(index, _)| index).nth(step as usize - 1).unwrap_or(play.turns.len());
@@ -139,16 +140,8 @@ fn alternatives(game: &dyn Game, play: &Play, step: u32, seat: Seat) -> Vec<Stri
         return vec![];
     }
     let Next::Moves(step) = game.next(before) else { return vec![] };
-    match &step.owed[seat] {
-        Some(Options::Words(words)) => words.iter().map(ToString::to_string).collect(),
-        Some(Options::Numbers(numbers)) => {
-            numbers.iter().take(TRIED_MAX).map(ToString::to_string).collect()
-        }
-        Some(Options::Range(low, high)) => {
-            (*low..=*high).take(TRIED_MAX).map(|number| number.to_string()).collect()
-        }
-        None => vec![],
-    }
+    let options = step.owed[seat].as_ref().map(Options::listed).unwrap_or_default();
+    options.iter().map(ToString::to_string).collect()
 }
 
 /// The last move a side made, and in which step, counted from one.

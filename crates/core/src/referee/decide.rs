@@ -3,6 +3,7 @@
 use super::{
     Answer, Asking, Command, Event, Failure, Fault, Invitation, Join, Loss, Match, Phase, Refusal,
 };
+use crate::game::Options;
 use crate::seat::Seat;
 use crate::time::Timestamp;
 
@@ -85,7 +86,11 @@ impl Match {
             Answer::Move(sealed) if options.is_some_and(|o| o.allow(&sealed.chosen)) => {
                 return Ok(Event::MoveMade { seat, sealed });
             }
-            Answer::Move(sealed) => (Fault::IllegalMove, sealed.chosen.to_string().into()),
+            Answer::Move(sealed) => {
+                let shown = |options: &Options| options.shown(&sealed.chosen);
+                let got = options.map_or_else(|| sealed.chosen.to_string(), shown);
+                (Fault::IllegalMove, got.into())
+            }
             Answer::Faulty { fault, got } => (fault, got),
         };
         if invalid + 1 >= self.policy.invalid_choices_max() {

@@ -18,7 +18,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use crate::game::{Game, Step};
+use crate::game::{Game, Next, Options, Step};
 use crate::id::MatchId;
 use crate::policy::Policy;
 use crate::seat::Seat;
@@ -42,7 +42,8 @@ pub struct Match {
 
 impl Match {
     /// A match that has not begun.
-    pub fn new(id: MatchId, game: Arc<dyn Game>, policy: Arc<Policy>) -> Self {
+    pub fn new(id: MatchId, game: &dyn Game, policy: Arc<Policy>) -> Self {
+        let game = game.in_match(id);
         Self { id, game, policy, phase: Phase::Pending, record: Record::default() }
     }
 
@@ -157,6 +158,19 @@ impl Match {
     /// The rules it is played by.
     pub fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// The game as it is played in this match.
+    pub fn game(&self) -> &dyn Game {
+        &*self.game
+    }
+
+    /// What a side may choose in the step that is owed, or that somebody lost by not taking it.
+    pub fn options(&self, seat: Seat) -> Option<Options> {
+        match self.game.next(&self.record.turns) {
+            Next::Moves(step) => step.owed[seat].clone(),
+            Next::Draw { .. } | Next::Over(_) => None,
+        }
     }
 
     /// The step in which moves are owed now.

@@ -27,7 +27,7 @@ impl Table {
     fn with(game: Arc<dyn Game>, rule_set: RuleSet, rules: &[(&str, &str)]) -> Self {
         let policy = Policy::build(rule_set, rules.iter().copied()).unwrap();
         let id = MatchId::new(RoundId::FIRST, 1);
-        let game = Match::new(id, game, Arc::new(policy));
+        let game = Match::new(id, &*game, Arc::new(policy));
         let states = vec![game.state()];
         Self { game, now: Timestamp::from_millis(0), effects: vec![], states }
     }
@@ -338,7 +338,7 @@ proptest! {
             prop_assert!(pair[0].may_become(pair[1]), "{} to {}", pair[0], pair[1]);
         }
         let (game, policy) = (table.game.game.clone(), table.game.policy.clone());
-        let mut again = Match::new(table.game.id(), game, policy);
+        let mut again = Match::new(table.game.id(), &*game, policy);
         log.iter().for_each(|event| again.apply(event));
         prop_assert_eq!(again.phase(), table.game.phase());
         prop_assert_eq!(again.record(), table.game.record());

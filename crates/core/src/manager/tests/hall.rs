@@ -130,6 +130,7 @@ impl Hall {
             verdict,
             points: Seats::from_fn(|seat| Some(scores[seat].points(self.league.policy()))),
             evidence: Evidence::weigh(&scales, &play),
+            roles: Seats::default(),
             play,
             reason: "test".into(),
             transcript: None,
