@@ -128,7 +128,8 @@ catalogue! {
         "Required message field is missing or not as documented"
         "Send the named field in the documented form";
     E004 "E004" "INVALID_PARITY_CHOICE" Game High false -32004 200
-        "Choice is not \"even\" or \"odd\"" "Answer \"even\" or \"odd\", in lower case";
+        "Choice is not \"even\" or \"odd\", or not a move of the game"
+        "Answer \"even\" or \"odd\", in lower case";
     E005 "E005" "PLAYER_NOT_REGISTERED" League High false -32005 200
         "The sender is not registered" "Register first, then use the assigned id as sender";
     E009 "E009" "CONNECTION_ERROR" Network Critical true -32009 200

@@ -293,7 +293,7 @@ pub enum MoveValue {
 
 impl<'a> FromField<'a> for MoveValue {
     const EXPECTED: &'static str = "a move as text of at most 256 bytes or as whole number";
-    const CODE: Code = Code::G001;
+    const CODE: Code = Code::E004;
 
     fn from_field(raw: Json<'a>) -> Result<Self, Wrong> {
         if raw.get().starts_with('"') {

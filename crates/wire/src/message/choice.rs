@@ -8,7 +8,7 @@ use super::Body;
 use crate::decode::DecodeError;
 use crate::fields::Fields;
 use crate::fragment::Fragment;
-use crate::value::MoveValue;
+use crate::value::{FromField, MoveValue};
 use crate::word::{MatchState, Parity};
 use crate::write::Object;
 
@@ -255,12 +255,23 @@ impl Body for MoveCall {
     }
 }
 
+/// A move that is null is a move that cannot be made; only without the field one is missing.
+fn move_data(f: &Fields<'_>) -> Result<MoveValue, DecodeError> {
+    match f.optional("move_data")? {
+        Some(value) => Ok(value),
+        None if f.has("move_data") => {
+            Err(f.wrong(MoveValue::CODE, "move_data", MoveValue::EXPECTED.into()))
+        }
+        None => f.required("move_data"),
+    }
+}
+
 impl Body for MoveResponse {
     fn read(f: &Fields<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
             match_id: f.required("match_id")?,
             player_id: f.optional("player_id")?,
-            move_data: f.required("move_data")?,
+            move_data: move_data(f)?,
             nonce: f.optional("nonce")?,
             choice_proof: f.optional("choice_proof")?,
             reasoning: f.clipped("reasoning", REASON_BYTES_MAX)?,

@@ -60,6 +60,8 @@ pub struct PlayerLine {
     pub points: Option<u32>,
     /// Its share in the draw.
     pub nonce: Option<String>,
+    /// What it had to be in the match, where the sides of the game differ.
+    pub role: Option<String>,
 }
 
 /// The player knows how the match ended.
@@ -159,6 +161,9 @@ impl Body for GameOver {
         o.map_some("points_awarded", &self.players, |line| line.points);
         o.map_some("results", &self.players, |line| line.result);
         o.map("nonces", &self.players, |line| line.nonce.as_ref());
+        if self.players.values().any(|line| line.role.is_some()) {
+            o.map_some("roles", &self.players, |line| line.role.as_ref());
+        }
         o.optional("game_state", self.game_state.as_ref());
         o.optional("draw_seed", self.draw_seed.as_ref());
         o.optional("draw_commitment", self.draw_commitment.as_ref());
@@ -222,6 +227,9 @@ fn lines(
     }
     for (player, nonce) in f.map("nonces")? {
         lines.entry(player).or_default().nonce = nonce;
+    }
+    for (player, role) in f.map("roles")? {
+        lines.entry(player).or_default().role = role;
     }
     Ok(lines)
 }

@@ -205,6 +205,7 @@ impl ReportedPlayer {
                 result: f.optional("result")?,
                 points: f.optional("points")?,
                 nonce: f.optional("nonce")?,
+                role: f.optional("role")?,
             },
             choice_proof: f.optional("choice_proof")?,
             dialect: f.optional("dialect")?,
@@ -219,6 +220,7 @@ impl ReportedPlayer {
         o.field("result", &self.line.result);
         o.optional("points", self.line.points.as_ref());
         o.optional("nonce", self.line.nonce.as_ref());
+        o.optional("role", self.line.role.as_ref());
         o.optional("choice_proof", self.choice_proof.as_ref());
         o.optional("dialect", self.dialect.as_ref());
         if self.token_shown {

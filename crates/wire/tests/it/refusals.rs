@@ -209,6 +209,28 @@ fn a_choice_is_exactly_even_or_odd() {
 }
 
 #[test]
+fn a_move_is_a_word_or_a_whole_number() {
+    for (data, code, got) in [
+        (json!(2.5), Code::E004, "2.5"),
+        (json!(true), Code::E004, "true"),
+        (json!([3]), Code::E004, "a list"),
+        (json!({ "number": 3 }), Code::E004, "an object"),
+        (json!(null), Code::E004, "null"),
+    ] {
+        for dialect in Dialect::ALL {
+            let mut frame = result(dialect, MessageType::GameMoveResponse);
+            body(&mut frame, dialect)["move_data"] = data.clone();
+            let error = reply(dialect, MessageType::GameMoveResponse, &frame).unwrap_err();
+            assert_eq!((error.code, &*error.got), (code, got), "{dialect}");
+        }
+    }
+    let mut frame = result(Dialect::Flat, MessageType::GameMoveResponse);
+    body(&mut frame, Dialect::Flat).as_object_mut().unwrap().remove("move_data");
+    let error = reply(Dialect::Flat, MessageType::GameMoveResponse, &frame).unwrap_err();
+    assert_eq!((error.code, &*error.got), (Code::E003, "nothing"));
+}
+
+#[test]
 fn two_names_of_one_field_must_say_the_same() {
     let mut frame = result(Dialect::Flat, MessageType::ChooseParityResponse);
     frame["result"]["choice"] = json!("even");

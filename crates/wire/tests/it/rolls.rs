@@ -242,7 +242,7 @@ structs! {
         match_id round_id game_type attempt rematch status winner technical_losers reason
         drawn_number number_parity players game_state draw_seed draw_commitment
     }
-    PlayerLine { choice result points nonce }
+    PlayerLine { choice result points nonce role }
     GameOverAck { match_id acknowledged }
     MatchResultReport {
         match_id round_id game_type attempt rematch match_conversation status winner

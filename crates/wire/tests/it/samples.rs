@@ -397,6 +397,7 @@ fn game_over() -> GameOver {
         result: Some(result),
         points: Some(points),
         nonce: Some(nonce.into()),
+        role: None,
     };
     GameOver {
         match_id: MATCH,
