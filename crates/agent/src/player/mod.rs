@@ -1,6 +1,7 @@
 //! A whole player around a strategy: registers, accepts invitations, chooses, proves its choices
 //! and believes nobody who cannot prove who they are.
 
+mod answer;
 mod guest;
 mod host;
 #[cfg(test)]
@@ -14,10 +15,8 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use league_core::game;
 use league_core::id::{MatchId, PlayerId};
-use league_core::proof::{SentChoice, choice_proof, match_proof, reply_proof};
-use league_wire::message::{
-    Ack, ErrorReport, GameJoinAck, GameOver, GameOverAck, ParityCall, ParityResponse, Pong,
-};
+use league_core::proof::{match_proof, reply_proof};
+use league_wire::message::{Ack, ErrorReport, GameJoinAck, GameOver, GameOverAck, Pong};
 use league_wire::{
     AuthToken, Code, Dialect, Envelope, Letter, Message, MessageType, MoveValue, Parity, Sender,
 };
@@ -34,6 +33,8 @@ use crate::limits::{HISTORY_MAX, INVITATIONS_MAX};
 use crate::log::{self, Level};
 use crate::register::{self, Application, Enrolment, Membership, RegisterError};
 use crate::strategy::{Played, Situation, Strategy};
+
+use answer::{Question, Sealed};
 
 pub use guest::{Conduct, Guest};
 pub use host::{Cast, HostError, Hosted, host};
@@ -59,7 +60,7 @@ struct Known {
     attempt: u32,
     /// What it answered. Repeated whenever it is asked again: somebody with several choices of the
     /// same player to show could take the one that suits.
-    answer: Option<ParityResponse>,
+    answer: Option<Sealed>,
     is_over: bool,
 }
 
@@ -136,31 +137,35 @@ impl Player {
         &self,
         me: &Membership<PlayerId>,
         letter: &Letter,
-        call: &ParityCall,
+        question: Question<'_>,
     ) -> Result<Signed, Box<ErrorReport>> {
-        let match_id = call.match_id;
+        let match_id = question.match_id();
         let mut mind = lock(&self.mind);
         let Mind { strategy, matches, history, known } = &mut *mind;
         let invited = known.get_mut(&match_id);
-        let invited = invited.filter(|known| call.attempt.is_none_or(|n| n <= known.attempt));
+        let invited = invited.filter(|known| question.attempt().is_none_or(|n| n <= known.attempt));
         let Some(known) = invited else {
             return Err(refusal(Code::G003, "this player was not invited to that match"));
         };
-        let attempt = call.attempt.unwrap_or(known.attempt);
+        let attempt = question.attempt().unwrap_or(known.attempt);
         check_referee(me, &letter.envelope, match_id, attempt)?;
         if attempt < known.attempt {
             return Err(refusal(Code::E030, LATER_ATTEMPT));
         }
-        let response = known.answer.get_or_insert_with(|| {
-            let opponent = Some(call.opponent_id);
-            let history = history.make_contiguous();
-            let parity =
-                strategy.choose(&Situation { matches_before: *matches, opponent, history });
-            let choice = if parity == game::Parity::Even { Parity::Even } else { Parity::Odd };
-            let response = sealed(me, (match_id, attempt), choice, random_hex());
-            self.conduct.choose(me, attempt, response)
-        });
-        let response = Message::ChooseParityResponse(response.clone());
+        let sealed = match &mut known.answer {
+            Some(sealed) => sealed,
+            answer @ None => {
+                let opponent = question.opponent();
+                let history = history.make_contiguous();
+                let situation = Situation { matches_before: *matches, opponent, history };
+                let choice = question.choose(&mut **strategy, &situation);
+                let choice = choice.ok_or_else(|| refusal(Code::E003, NO_NUMBERS))?;
+                let place = (match_id, attempt, question.step());
+                let sealed = Sealed::new(me, place, choice, random_hex());
+                answer.insert(self.conduct.choose(me, attempt, sealed))
+            }
+        };
+        let response = sealed.message();
         drop(mind);
         Ok(self.conduct.sign(signed(me, match_id, attempt, response)))
     }
@@ -223,6 +228,8 @@ impl Mind {
 }
 
 const LATER_ATTEMPT: &str = "this player is at a later attempt at that match";
+const NO_NUMBERS: &str =
+    "move_request.valid_options: this player chooses among numbers, and there are none";
 
 impl Desk for Player {
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is not for players is refused")]
@@ -238,7 +245,8 @@ impl Desk for Player {
                 let attempt = invitation.attempt.unwrap_or(1);
                 self.accept(&me, &letter, invitation.match_id, attempt)
             }
-            Message::ChooseParityCall(call) => self.choose(&me, &letter, call),
+            Message::ChooseParityCall(call) => self.choose(&me, &letter, Question::Parity(call)),
+            Message::GameMoveCall(call) => self.choose(&me, &letter, Question::Move(call)),
             Message::GameOver(over) => {
                 let attempt = over.attempt.unwrap_or(1);
                 check_referee(&me, &letter.envelope, over.match_id, attempt)?;
@@ -297,25 +305,6 @@ fn told(me: PlayerId, match_id: MatchId, envelope: &Envelope, what: &str) {
     log::at(Level::Info, Component::Player, |line| {
         line.agent(me).match_id(match_id).envelope(envelope).say(what);
     });
-}
-
-/// The choice with the player's share in the draw, and the proof of both.
-fn sealed(
-    me: &Membership<PlayerId>,
-    (match_id, attempt): (MatchId, u32),
-    choice: Parity,
-    nonce: String,
-) -> ParityResponse {
-    let sent = SentChoice { step: 1, choice: choice.word(), nonce: &nonce };
-    let proof = choice_proof(&me.token, &me.league, match_id, attempt, sent);
-    ParityResponse {
-        match_id,
-        player_id: Some(me.id),
-        choice,
-        nonce: Some(nonce),
-        choice_proof: Some(proof.expose()),
-        reasoning: None,
-    }
 }
 
 /// What a referee sends must carry the manager's proof that it has this match.

@@ -3,7 +3,7 @@
 use league_core::id::RoundId;
 use league_core::seat::Seat;
 use league_wire::ResultStatus;
-use league_wire::message::{GameInvitation, PlayerLine};
+use league_wire::message::{GameInvitation, MoveCall, ParityCall, ParityResponse, PlayerLine};
 
 use super::*;
 use crate::exchange::new_conversation;
@@ -112,7 +112,7 @@ async fn end(player: &Player, attempt: u32) {
 
 fn line((player, choice): (&str, &str)) -> (PlayerId, PlayerLine) {
     let choice = Some(MoveValue::Text(choice.into()));
-    (player.parse().unwrap(), PlayerLine { choice, result: None, points: None, nonce: None })
+    (player.parse().unwrap(), PlayerLine { choice, ..PlayerLine::default() })
 }
 
 async fn receive(player: &Player, letter: Letter) -> Result<Signed, Code> {
@@ -167,4 +167,57 @@ async fn what_a_player_has_forgotten_it_does_not_answer_anew() {
     assert_eq!(lock(&player.mind).known.len(), INVITATIONS_MAX);
     assert_eq!(invite(&player, first(), 1).await, Err(Code::E030));
     assert_eq!(ask(&player, 1, Some(1)).await, Err(Code::G003));
+}
+
+async fn pick(player: &Player, options: &[MoveValue]) -> Result<Message, Code> {
+    let call = Message::GameMoveCall(MoveCall {
+        match_id: first(),
+        player_id: None,
+        game_type: "even_odd_numbers".parse().unwrap(),
+        step: Some(1),
+        deadline: None,
+        opponent_id: None,
+        round_id: None,
+        move_type: "number".into(),
+        valid_options: options.into(),
+        context: None,
+        your_standings: None,
+        standings: None,
+        game_history: None,
+        attempt: Some(1),
+        budget_ms: None,
+        last_rtt_ms: None,
+        game_state: None,
+    });
+    receive(player, letter(first(), 1, call)).await.map(|signed| signed.message)
+}
+
+#[tokio::test]
+async fn a_number_is_proved_and_repeated_like_any_choice() {
+    let options: Vec<MoveValue> = (1..=5).map(MoveValue::Number).collect();
+    for (house, liked) in [(House::Even, vec![2, 4]), (House::Random, vec![1, 2, 3, 4, 5])] {
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..60 {
+            let player = Player::new(house.strategy(seed));
+            player.enrolment.settle(me());
+            invite(&player, first(), 1).await.unwrap();
+            let answer = pick(&player, &options).await.unwrap();
+            assert_eq!(pick(&player, &options).await.unwrap(), answer);
+            let Message::GameMoveResponse(response) = answer else { panic!("{answer:?}") };
+            let MoveValue::Number(number) = response.move_data else { panic!("{response:?}") };
+            let nonce = response.nonce.unwrap();
+            let text = number.to_string();
+            let sent = league_core::proof::SentChoice { step: 1, choice: &text, nonce: &nonce };
+            let me = me();
+            let proof =
+                league_core::proof::choice_proof(&me.token, &me.league, first(), 1, sent).expose();
+            assert_eq!(response.choice_proof, Some(proof));
+            seen.insert(number);
+        }
+        assert_eq!(Vec::from_iter(seen), liked, "{}", house.name());
+    }
+    let player = player();
+    invite(&player, first(), 1).await.unwrap();
+    let words = [MoveValue::Text("rock".into())];
+    assert_eq!(pick(&player, &words).await, Err(Code::E003));
 }

@@ -33,9 +33,22 @@ pub struct Played {
 pub trait Strategy: Send {
     /// The choice in this situation.
     fn choose(&mut self, situation: &Situation<'_>) -> Parity;
+
+    /// The number among `options`, where numbers are chosen; `None` if there are none. Unless it is
+    /// written otherwise, the first that is what `choose` says.
+    fn pick(&mut self, situation: &Situation<'_>, options: &[i64]) -> Option<i64> {
+        let wanted = self.choose(situation);
+        let found = options.iter().find(|number| parity_of(**number) == wanted);
+        found.or_else(|| options.first()).copied()
+    }
 }
 
-/// A strategy that comes with the house.
+const fn parity_of(number: i64) -> Parity {
+    if number % 2 == 0 { Parity::Even } else { Parity::Odd }
+}
+
+/// A strategy that comes with the house. Where numbers are chosen, those that say what to choose
+/// mean the number's parity; what others go by tells nothing about numbers, and they take any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum House {
     /// Always even.
@@ -98,5 +111,19 @@ impl Strategy for HousePlayer {
             House::Frequency => guess::by_frequency(situation).unwrap_or(toss),
             House::Pattern => guess::by_pattern(situation.history).unwrap_or(toss),
         }
+    }
+
+    fn pick(&mut self, situation: &Situation<'_>, options: &[i64]) -> Option<i64> {
+        let liked: Vec<i64> = match self.house {
+            House::Even | House::Odd | House::Alternating => {
+                let wanted = self.choose(situation);
+                let wanted = options.iter().filter(|number| parity_of(**number) == wanted);
+                wanted.copied().collect()
+            }
+            House::Random | House::Frequency | House::Pattern => vec![],
+        };
+        let liked = if liked.is_empty() { options } else { &*liked };
+        let index = self.dice.below(u64::try_from(liked.len()).ok().filter(|count| *count > 0)?);
+        liked.get(usize::try_from(index).ok()?).copied()
     }
 }

@@ -10,10 +10,10 @@ use league_core::dice::{Dice, SeededDice};
 use league_core::id::{MatchId, PlayerId};
 use league_wire::dialect::decode_request;
 use league_wire::frame::parse;
-use league_wire::message::{GameJoinAck, ParityResponse};
-use league_wire::{AuthToken, Incoming, Message, Parity};
+use league_wire::message::GameJoinAck;
+use league_wire::{AuthToken, Incoming, Message};
 
-use super::sealed;
+use super::answer::Sealed;
 use crate::desk::Signed;
 use crate::endpoint::Answer;
 use crate::guard::lock;
@@ -135,24 +135,17 @@ impl Conduct {
     }
 
     /// What becomes of a choice.
-    pub(super) fn choose(
-        &self,
-        me: &Membership<PlayerId>,
-        attempt: u32,
-        response: ParityResponse,
-    ) -> ParityResponse {
+    pub(super) fn choose(&self, me: &Membership<PlayerId>, attempt: u32, sealed: Sealed) -> Sealed {
         if self.is(Guest::WrongMatch) {
-            let match_id = response.match_id;
+            let match_id = sealed.match_id;
             let match_id = MatchId::new(match_id.round, match_id.number() % 9_999 + 1);
-            return ParityResponse { match_id, ..response };
+            return sealed.naming(match_id);
         }
         if self.is(Guest::Liar) {
-            let nonce = response.nonce.clone().unwrap_or_default();
-            let other = other(response.choice);
-            let lie = sealed(me, (response.match_id, attempt), other, nonce);
-            return ParityResponse { choice: response.choice, ..lie };
+            let other = sealed.choice.other();
+            return sealed.proving(me, attempt, other);
         }
-        response
+        sealed
     }
 
     /// What becomes of a choice's signature.
@@ -161,13 +154,6 @@ impl Conduct {
             return signed;
         }
         Signed { token: Some(AuthToken::new("tok_of_somebody_else")), ..signed }
-    }
-}
-
-const fn other(choice: Parity) -> Parity {
-    match choice {
-        Parity::Even => Parity::Odd,
-        Parity::Odd => Parity::Even,
     }
 }
 
@@ -187,7 +173,7 @@ enum Asked {
 }
 
 impl Asked {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "guests care for two messages")]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "guests care for few messages")]
     fn of(body: &[u8]) -> Self {
         let Incoming::Single(Ok(request)) = parse(body) else { return Self::Other };
         let Ok(decoded) = decode_request(&request) else { return Self::Other };
@@ -197,6 +183,7 @@ impl Asked {
             Message::ChooseParityCall(call) => {
                 Self::Choice(time(call.budget_ms, CHOICE_TIME_USUAL))
             }
+            Message::GameMoveCall(call) => Self::Choice(time(call.budget_ms, CHOICE_TIME_USUAL)),
             _ => Self::Other,
         }
     }
