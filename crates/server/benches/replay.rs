@@ -155,6 +155,7 @@ fn report_of(league: &League, keys: &Keys, id: MatchId, dice: &mut SeededDice) -
         verdict,
         points: Seats::default(),
         evidence: Evidence::weigh(&scales, &play),
+        roles: Seats::default(),
         play,
         reason: format!("P01 chose even, number was {number} (even)").into(),
         transcript: None,

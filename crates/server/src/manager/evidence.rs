@@ -46,6 +46,9 @@ pub(super) fn command(
         conversation,
         verdict,
         points: Seats::from_fn(|seat| line(seat).and_then(|player| player.line.points)),
+        roles: Seats::from_fn(|seat| {
+            line(seat).and_then(|player| player.line.role.as_deref().map(Into::into))
+        }),
         play,
         reason: message.reason.as_str().into(),
         transcript: transcript.map(|bytes| Sha256::digest(bytes).into()),

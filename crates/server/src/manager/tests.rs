@@ -99,6 +99,7 @@ impl Desk {
             verdict,
             points: Seats::default(),
             evidence: Evidence::weigh(&scales, &play),
+            roles: Seats::default(),
             play,
             reason: "nobody came".into(),
             transcript: None,

@@ -8,8 +8,7 @@ use league_agent::exchange::AskError;
 use league_agent::log::talk;
 use league_agent::log::{self, Level};
 use league_agent::meter::{Kind, Meter};
-use league_core::game::Move;
-use league_core::referee::{Event, Failure, Fault};
+use league_core::referee::{Event, Failure, Match};
 use league_core::seat::Seat;
 use league_core::time::Timestamp;
 
@@ -17,10 +16,14 @@ use league_wire::{Code, MessageType};
 
 use super::outbound::Letters;
 use super::recorder::About;
-use super::trouble::{failure_of, fault_code, fault_text, loss_of};
+use super::trouble::{failure_of, fault_code, invalid, loss_of};
 
 /// An event's name, whom it concerns, and what there is to say about it. Times are told from `now`.
-pub(super) fn told(event: &Event, now: Timestamp) -> (&'static str, Option<Seat>, String) {
+pub(super) fn told(
+    machine: &Match,
+    event: &Event,
+    now: Timestamp,
+) -> (&'static str, Option<Seat>, String) {
     let until = |moment: &Timestamp| in_words(moment.since(now));
     let (name, seat, text) = match event {
         Event::Began => ("began", None, String::new()),
@@ -43,15 +46,17 @@ pub(super) fn told(event: &Event, now: Timestamp) -> (&'static str, Option<Seat>
                 format!("window {attempt} closed: {why}; is asked again in {}", until(retry_at));
             ("retry", Some(seat), text)
         }
-        Event::AnswerRefused { seat, fault, got } => ("refused", Some(seat), invalid(*fault, got)),
-        Event::MoveMade { seat, sealed } => {
-            let chosen = match &sealed.chosen {
-                Move::Word(word) => word.to_string(),
-                Move::Number(number) => number.to_string(),
-            };
-            ("chose", Some(seat), chosen)
+        Event::AnswerRefused { seat, fault, got } => {
+            ("refused", Some(seat), invalid(machine, *seat, *fault, got))
         }
-        Event::SeatLost { seat, loss } => ("lost", Some(seat), loss_of(loss).1),
+        Event::MoveMade { seat, sealed } => {
+            let chosen = sealed.chosen.to_string();
+            match machine.game().role(*seat) {
+                Some(role) => ("chose", Some(seat), format!("{chosen}, as {role}")),
+                None => ("chose", Some(seat), chosen),
+            }
+        }
+        Event::SeatLost { seat, loss } => ("lost", Some(seat), loss_of(machine, *seat, loss).1),
         Event::AnswerIgnored { seat } => {
             ("ignored", Some(seat), "an answer that nobody waited for any more".into())
         }
@@ -65,16 +70,16 @@ pub(super) fn told(event: &Event, now: Timestamp) -> (&'static str, Option<Seat>
 }
 
 /// Tells the log and the figures. Nobody's choice is told: it is in the transcript.
-pub(super) fn log(letters: &Letters, event: &Event, now: Timestamp) {
+pub(super) fn log(letters: &Letters, machine: &Match, event: &Event, now: Timestamp) {
     if let Event::Decided { verdict, .. } = event {
         Meter::of(Component::Referee).decided(*verdict);
     }
-    let (level, code) = gravity(event);
+    let (level, code) = gravity(machine, event);
     if level == Level::Warning {
         Meter::of(Component::Referee).retries.add(1);
     }
     log::at(level, Component::Referee, |line| {
-        let (name, seat, text) = told(event, now);
+        let (name, seat, text) = told(machine, event, now);
         about(letters).line(line);
         match seat {
             Some(seat) => line.agent(letters.player(seat)).text("referee", letters.me.id),
@@ -120,7 +125,7 @@ fn about(letters: &Letters) -> About {
 }
 
 /// How much an event matters, and the code that stands for it.
-fn gravity(event: &Event) -> (Level, Option<Code>) {
+fn gravity(machine: &Match, event: &Event) -> (Level, Option<Code>) {
     match event {
         Event::Began | Event::Decided { .. } => (Level::Info, None),
         Event::InvitationPostponed { .. } => (Level::Warning, None),
@@ -129,7 +134,7 @@ fn gravity(event: &Event) -> (Level, Option<Code>) {
         }
         Event::AttemptFailed { failure, .. } => (Level::Warning, Some(failure_of(*failure).0)),
         Event::AnswerRefused { fault, .. } => (Level::Error, Some(fault_code(*fault))),
-        Event::SeatLost { loss, .. } => (Level::Error, Some(loss_of(loss).0)),
+        Event::SeatLost { seat, loss } => (Level::Error, Some(loss_of(machine, *seat, loss).0)),
         Event::Annulled { .. } => (Level::Error, None),
         Event::Invited { .. }
         | Event::Joined { .. }
@@ -163,10 +168,6 @@ pub(super) fn figures() -> Answer {
         meter.running.get(),
     );
     Answer::metrics(page.finish())
-}
-
-fn invalid(fault: Fault, got: &str) -> String {
-    format!("{}, got '{got}'", fault_text(fault))
 }
 
 const fn failed(failure: Failure) -> &'static str {

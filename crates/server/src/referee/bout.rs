@@ -28,7 +28,7 @@ use tokio::sync::mpsc;
 use super::account;
 use super::breakers::{Line, call_error};
 use super::excuse::{Excuses, Pulse};
-use super::heard::{self, Heard, Remark};
+use super::heard::{self, Heard, Remark, Said};
 use super::outbound::Letters;
 use super::{Referee, Rules};
 
@@ -59,7 +59,7 @@ pub(super) struct Bout {
 impl Bout {
     pub(super) fn new(referee: Arc<Referee>, letters: Arc<Letters>, (game, policy): Rules) -> Self {
         let order = &letters.order;
-        let machine = Match::new(order.match_id, game, policy);
+        let machine = Match::new(order.match_id, &*game, policy);
         let draw = Draw::new(&letters.me.league, order.match_id, order.rematch);
         let (asks, errands) = (FuturesUnordered::new(), FuturesUnordered::new());
         Self {
@@ -183,8 +183,8 @@ impl Bout {
     }
 
     fn record(&self, now: Timestamp, event: &Event) {
-        account::log(&self.letters, event, now);
-        let (name, seat, text) = account::told(event, now);
+        account::log(&self.letters, &self.machine, event, now);
+        let (name, seat, text) = account::told(&self.machine, event, now);
         let mut recorder = lock(&self.letters.recorder);
         // A player may send as many of these as it likes.
         if !(matches!(event, Event::AnswerIgnored { .. }) && recorder.is_full()) {
@@ -275,20 +275,20 @@ impl Bout {
         self.remarks[seat] = None;
         let budget = deadline.since(ambient::now());
         let last = self.last_deadline(attempt, deadline).since(ambient::now());
-        let message = self.letters.parity_call(seat, deadline, budget);
+        let message = self.letters.move_call(&self.machine, seat, deadline, budget);
         let line = self.line(seat);
         let (referee, letters) = (self.referee.clone(), self.letters.clone());
         self.asks.push(Box::pin(async move {
-            let expected = [MessageType::ChooseParityResponse];
-            let reply = letters.ask_player(&referee, seat, message, &expected, last).await;
+            let expected = message.kind().answers();
+            let reply = letters.ask_player(&referee, seat, message, expected, last).await;
             line.settled(call_error(&reply), false);
             let reply = match reply {
                 Ok(reply) if letters.is_proved(seat, &reply.envelope) => reply,
                 Ok(_) => return Some(Heard::Unproved { seat }),
                 Err(error) => return heard::unanswered(seat, Some(attempt), error),
             };
-            let Message::ChooseParityResponse(response) = reply.message else { return None };
-            Some(heard::choice(seat, letters.order.match_id, &response))
+            let said = Said::of(&reply.message)?;
+            Some(heard::choice(seat, letters.order.match_id, &said))
         }));
     }
 

@@ -162,7 +162,7 @@ mod tests {
     fn machine() -> Match {
         let policy = Arc::new(Policy::build(RuleSet::V21, []).unwrap());
         let mut machine =
-            Match::new("R1M1".parse().unwrap(), game::by_name("even_odd").unwrap(), policy);
+            Match::new("R1M1".parse().unwrap(), &*game::by_name("even_odd").unwrap(), policy);
         machine.drive(at(0), Command::Begin).unwrap();
         machine
     }

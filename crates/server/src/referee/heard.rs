@@ -10,8 +10,8 @@ use league_core::limits::{NONCE_BYTES_MAX, REASON_BYTES_MAX};
 use league_core::proof::Proof;
 use league_core::referee::{Answer, Command, Fault, Join, Sealed};
 use league_core::seat::Seat;
-use league_wire::message::{GameJoinAck, ParityResponse};
-use league_wire::{Code, DecodeError};
+use league_wire::message::GameJoinAck;
+use league_wire::{Code, DecodeError, Message, MoveValue};
 
 /// What came of a call.
 pub(super) enum Heard {
@@ -99,14 +99,43 @@ pub(super) fn join(ack: &GameJoinAck) -> Join {
     Join::Refuse { reason: ack.reason.as_deref().map(Into::into) }
 }
 
+/// What a player said it chose, whichever kind of move it was asked for.
+pub(super) struct Said<'a> {
+    pub(super) match_id: MatchId,
+    chosen: Option<Move>,
+    nonce: Option<&'a str>,
+    proof: Option<&'a str>,
+}
+
+impl<'a> Said<'a> {
+    /// What `message` says; `None` if it does not answer a call for a move.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "two messages answer such a call")]
+    pub(super) fn of(message: &'a Message) -> Option<Self> {
+        let (match_id, chosen, nonce, proof) = match message {
+            Message::ChooseParityResponse(it) => {
+                (it.match_id, Move::word(it.choice.word()), &it.nonce, &it.choice_proof)
+            }
+            Message::GameMoveResponse(it) => {
+                let chosen = match &it.move_data {
+                    MoveValue::Text(word) => Move::word(word),
+                    MoveValue::Number(number) => Some(Move::Number(*number)),
+                };
+                (it.match_id, chosen, &it.nonce, &it.choice_proof)
+            }
+            _ => return None,
+        };
+        Some(Self { match_id, chosen, nonce: nonce.as_deref(), proof: proof.as_deref() })
+    }
+}
+
 /// A choice on a connection of ours, which may still name another match.
-pub(super) fn choice(seat: Seat, match_id: MatchId, response: &ParityResponse) -> Heard {
-    if response.match_id != match_id {
-        let got = response.match_id.to_string().into();
+pub(super) fn choice(seat: Seat, match_id: MatchId, said: &Said<'_>) -> Heard {
+    if said.match_id != match_id {
+        let got = said.match_id.to_string().into();
         let answer = Answer::Faulty { fault: Fault::WrongMatch, got };
         return Heard::Command(Command::Answer { seat, answer });
     }
-    match answer("result", response) {
+    match answer("result", said) {
         Ok(answer) => Heard::Command(Command::Answer { seat, answer }),
         Err(error) => Heard::Faulty { seat, fault: Fault::MissingField, error },
     }
@@ -114,15 +143,13 @@ pub(super) fn choice(seat: Seat, match_id: MatchId, response: &ParityResponse) -
 
 /// A player's answer to a call for a move, which stood at `at`. What is not shaped like a proof
 /// proves nothing and goes no further.
-pub(super) fn answer(at: &str, response: &ParityResponse) -> Result<Answer, DecodeError> {
-    let nonce = response.nonce.as_deref();
-    if let Some(long) = nonce.filter(|nonce| nonce.len() > NONCE_BYTES_MAX) {
+pub(super) fn answer(at: &str, said: &Said<'_>) -> Result<Answer, DecodeError> {
+    if let Some(long) = said.nonce.filter(|nonce| nonce.len() > NONCE_BYTES_MAX) {
         return Err(DecodeError::too_long(&format!("{at}.nonce"), long.len(), NONCE_BYTES_MAX));
     }
-    let proof = response.choice_proof.as_deref();
     Ok(Answer::Move(Sealed {
-        chosen: Move::word(response.choice.word()).expect("a parity is a short word"),
-        nonce: nonce.map(Into::into),
-        proof: proof.filter(|proof| proof.parse::<Proof>().is_ok()).map(Into::into),
+        chosen: said.chosen.clone().expect("what was read is short enough for a move"),
+        nonce: said.nonce.map(Into::into),
+        proof: said.proof.filter(|proof| proof.parse::<Proof>().is_ok()).map(Into::into),
     }))
 }

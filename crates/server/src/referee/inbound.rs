@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 
 use super::account;
 use super::bout::{self, Bout};
-use super::heard;
+use super::heard::{self, Said};
 use super::outbound::Letters;
 use super::{Referee, Rules, Running};
 use crate::limits::MATCH_INBOX_MAX;
@@ -118,16 +118,17 @@ impl RefereeDesk {
         outcome
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "only two messages are answers")]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only few messages are answers")]
     fn pass_on(letter: &Letter, seat: Seat, inbox: &mpsc::Sender<Command>) -> Answered {
         let command = match &letter.message {
             Message::GameJoinAck(ack) => Command::Join { seat, answer: heard::join(ack) },
-            Message::ChooseParityResponse(response) => {
-                let answer = heard::answer("params", response);
+            message => {
+                let not_taken = || refusal(Code::MethodNotFound, "a referee does not take this");
+                let said = Said::of(message).ok_or_else(not_taken)?;
+                let answer = heard::answer("params", &said);
                 let answer = answer.map_err(|error| Box::new(ErrorReport::from(&error)))?;
                 Command::Answer { seat, answer }
             }
-            _ => return Err(refusal(Code::MethodNotFound, "a referee does not take this")),
         };
         let full = |_| refusal(Code::E033, "too many answers wait for this match");
         inbox.try_send(command).map_err(full)?;
@@ -142,6 +143,7 @@ impl Desk for RefereeDesk {
             Message::StartMatch(order) => self.start(&letter.envelope, order).await,
             Message::GameJoinAck(ref ack) => self.late(&letter, ack.match_id),
             Message::ChooseParityResponse(ref response) => self.late(&letter, response.match_id),
+            Message::GameMoveResponse(ref response) => self.late(&letter, response.match_id),
             Message::Unread(kind) => {
                 self.referee.enrolment.wait().await?.check_manager(&letter.envelope)?;
                 if kind == MessageType::LeagueCompleted {

@@ -12,7 +12,7 @@ use league_agent::guard::lock;
 use league_agent::log::talk::code_of;
 use league_agent::register::Membership;
 use league_core::conduct::Conduct;
-use league_core::game::{Move, Turn};
+use league_core::game::{EvenOdd, Move, Options, Turn};
 use league_core::id::{ConversationId, PlayerId, RefereeId};
 use league_core::proof::TokenHash;
 use league_core::referee::{Match, Phase, Sealed, State};
@@ -20,13 +20,15 @@ use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 use league_core::verdict::{Score, Verdict};
 use league_wire::message::{
-    GameInvitation, GameOver, MatchProgress, MatchResultReport, ParityCall, PlayerLine,
-    ReportedPlayer, StartMatch,
+    GameInvitation, GameOver, MatchProgress, MatchResultReport, MoveCall, ParityCall,
+    PlayerLine, ReportedPlayer, StartMatch,
 };
 use league_wire::{
     AuthToken, Dialect, Envelope, Fragment, Letter, MatchState, Message, MessageType, MoveValue,
     Parity, PlayerResult, Reply, ReplyEnvelope, ResultStatus, Sender,
 };
+
+use serde_json::json;
 
 use super::recorder::{About, Outcome, Recorder};
 use super::trouble::loss_of;
@@ -253,9 +255,30 @@ impl Letters {
         })
     }
 
-    pub(super) fn parity_call(&self, seat: Seat, deadline: Timestamp, budget: Duration) -> Message {
+    /// Whether even or odd is what players choose, for which there is a call of its own.
+    fn is_about_parity(&self) -> bool {
+        self.order.game_type.as_str() == EvenOdd::NAME
+    }
+
+    /// The kind of call that asks for a move of this game.
+    pub(super) fn call_kind(&self) -> MessageType {
+        if self.is_about_parity() {
+            MessageType::ChooseParityCall
+        } else {
+            MessageType::GameMoveCall
+        }
+    }
+
+    /// Asks for the move that `seat` owes.
+    pub(super) fn move_call(
+        &self,
+        machine: &Match,
+        seat: Seat,
+        deadline: Timestamp,
+        budget: Duration,
+    ) -> Message {
         let player = &self.order.players[seat];
-        Message::ChooseParityCall(ParityCall {
+        let call = ParityCall {
             match_id: self.order.match_id,
             player_id: Some(player.player_id),
             game_type: Some(self.order.game_type.clone()),
@@ -269,6 +292,30 @@ impl Letters {
             budget_ms: u64::try_from(budget.as_millis()).ok(),
             last_rtt_ms: None,
             game_state: Some(MatchState::CollectingChoices),
+        };
+        if self.is_about_parity() {
+            return Message::ChooseParityCall(call);
+        }
+        let options = machine.options(seat).as_ref().map(Options::listed).unwrap_or_default();
+        let steps = machine.record().turns.iter().filter(|turn| matches!(turn, Turn::Moves(_)));
+        Message::GameMoveCall(MoveCall {
+            match_id: call.match_id,
+            player_id: call.player_id,
+            game_type: self.order.game_type.clone(),
+            step: u32::try_from(steps.count() + 1).ok(),
+            deadline: call.deadline,
+            opponent_id: Some(call.opponent_id),
+            round_id: call.round_id,
+            move_type: machine.step().map_or("move", |step| step.kind).into(),
+            valid_options: options.iter().map(move_value).collect(),
+            context: roles(machine, seat),
+            your_standings: call.your_standings,
+            standings: call.standings,
+            game_history: call.game_history,
+            attempt: call.attempt,
+            budget_ms: call.budget_ms,
+            last_rtt_ms: call.last_rtt_ms,
+            game_state: call.game_state,
         })
     }
 
@@ -296,7 +343,7 @@ impl Letters {
             technical_losers: summary.technical_losers,
             reason: summary.reason,
             drawn_number: summary.number,
-            number_parity: summary.number.map(Parity::of),
+            number_parity: summary.number.filter(|_| self.is_about_parity()).map(Parity::of),
             players: lines.collect(),
             game_state: Some(state(machine.state())),
             draw_seed: summary.number.and_then(|_| self.order.draw_seed.clone()),
@@ -356,6 +403,7 @@ impl Letters {
                 result: Some(player_result(scores[seat])),
                 points: Some(scores[seat].points(machine.policy())),
                 nonce: sealed.and_then(|sealed| sealed.nonce.as_deref()).map(Into::into),
+                role: machine.game().role(seat).map(Into::into),
             }
         };
         let losers = Seat::BOTH.into_iter().filter(|seat| verdict.lost_technically(*seat));
@@ -372,9 +420,14 @@ impl Letters {
     fn reason(&self, machine: &Match, verdict: Verdict, number: Option<u32>) -> String {
         let losses = Seat::BOTH.into_iter().filter_map(|seat| {
             let loss = machine.record().losses[seat].as_ref()?;
-            Some(format!("{}: {}", self.player(seat), loss_of(loss).1))
+            Some(format!("{}: {}", self.player(seat), loss_of(machine, seat, loss).1))
         });
         let losses: Vec<String> = losses.collect();
+        let explained = machine.game().explain(&machine.record().turns);
+        if let (Verdict::Won(seat), Some(how)) = (verdict, explained) {
+            let role = machine.game().role(seat).unwrap_or("the winner");
+            return format!("{how}, and {} was {role}", self.player(seat));
+        }
         match (verdict, number) {
             (Verdict::Won(seat), Some(number)) => {
                 let parity = Parity::of(number).word();
@@ -418,6 +471,13 @@ fn sealed(machine: &Match, seat: Seat) -> Option<&Sealed> {
     let record = machine.record();
     let complete = record.seals.last().and_then(|seals| seals[seat].as_ref());
     record.stranded[seat].as_ref().or(complete)
+}
+
+/// What a player is told of the position: who has which role, where the game has roles.
+fn roles(machine: &Match, seat: Seat) -> Option<Fragment> {
+    let role = |seat| machine.game().role(seat);
+    let (own, other) = (role(seat)?, role(seat.other())?);
+    Fragment::parse(&json!({ "your_role": own, "opponent_role": other }).to_string())
 }
 
 fn move_value(made: &Move) -> MoveValue {

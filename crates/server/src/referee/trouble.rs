@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use league_core::game::Options;
 use league_core::policy::{Policy, RuleSet};
 use league_core::referee::{Asking, Failure, Fault, Invitation, Loss, Match, Phase, Trouble};
 use league_core::seat::Seat;
@@ -30,25 +31,27 @@ impl Letters {
                 let deadline = Some(*retry_at + policy.choice_timeout());
                 let (code, text) = failure_of(*failure);
                 let report = explained(code, text, remark);
-                let report = with_silence(report, *failure, choice_silence(policy), dialect);
+                let report = with_silence(report, *failure, self.choice_silence(policy), dialect);
                 ErrorReport { retryable: true, retry, deadline, ..report }
             }
             Trouble::Invalid { fault, got, count } => {
                 let max = told_retries(policy, policy.invalid_choices_max());
                 let retry = Some(Retry { count: *count, max, next_at: None });
                 let deadline = open_until(machine, seat);
-                let report = invalid(*fault, got, remark);
+                let report = refused((machine, seat), *fault, got, remark);
                 ErrorReport { retryable: true, retry, deadline, ..report }
             }
             Trouble::Lost(loss) => {
                 let report = match loss {
-                    Loss::InvalidMove { fault, got } => invalid(*fault, got, remark),
+                    Loss::InvalidMove { fault, got } => {
+                        refused((machine, seat), *fault, got, remark)
+                    }
                     Loss::Declined { .. } | Loss::NotJoined(_) | Loss::NoMove(_) => {
-                        let (code, text) = loss_of(loss);
+                        let (code, text) = loss_of(machine, seat, loss);
                         explained(code, &text, remark)
                     }
                 };
-                ErrorReport { retryable: false, ..lost(report, loss, policy, dialect) }
+                ErrorReport { retryable: false, ..self.lost(report, loss, policy, dialect) }
             }
         };
         let consequence = match trouble {
@@ -73,6 +76,30 @@ impl Letters {
         let report = ErrorReport::new(Code::E012, text);
         let report = ErrorReport { retryable: true, retry, deadline, consequence, ..report };
         Some(self.addressed(machine, seat, report))
+    }
+
+    fn lost(
+        &self,
+        report: ErrorReport,
+        loss: &Loss,
+        policy: &Policy,
+        dialect: Dialect,
+    ) -> ErrorReport {
+        match loss {
+            Loss::NotJoined(failure) => {
+                let silence = (policy.invitation_timeout(), MessageType::GameJoinAck);
+                with_silence(report, *failure, silence, dialect)
+            }
+            Loss::NoMove(failure) => {
+                with_silence(report, *failure, self.choice_silence(policy), dialect)
+            }
+            Loss::Declined { .. } | Loss::InvalidMove { .. } => report,
+        }
+    }
+
+    fn choice_silence(&self, policy: &Policy) -> (Duration, MessageType) {
+        let expected = self.call_kind().answers().first();
+        (policy.choice_timeout(), *expected.expect("a call for a move has an answer"))
     }
 
     fn addressed(&self, machine: &Match, seat: Seat, report: ErrorReport) -> Message {
@@ -111,15 +138,41 @@ fn explained(code: Code, text: &str, remark: Option<&Remark>) -> ErrorReport {
 }
 
 /// An invalid choice, with where it stood and what to change if it could not even be read.
-fn invalid(fault: Fault, got: &str, remark: Option<&Remark>) -> ErrorReport {
-    let (code, text) = (fault_code(fault), format!("{}, got '{got}'", fault_text(fault)));
-    match remark {
+fn refused(
+    (machine, seat): (&Match, Seat),
+    fault: Fault,
+    got: &str,
+    remark: Option<&Remark>,
+) -> ErrorReport {
+    let (code, text) = (fault_code(fault), invalid(machine, seat, fault, got));
+    let report = match remark {
         Some(Remark::Unreadable(error)) => {
             let description = format!("{text}: {error}");
             let code = ErrorReport::new(code, "").code;
             ErrorReport { code, description, ..ErrorReport::from(error) }
         }
         Some(Remark::Receipt(_) | Remark::Other(_)) | None => ErrorReport::new(code, text),
+    };
+    match machine.options(seat) {
+        // The catalogue's advice is about words.
+        Some(options @ (Options::Range(..) | Options::Numbers(_)))
+            if fault == Fault::IllegalMove =>
+        {
+            ErrorReport { action_required: format!("Send {options} as move_data"), ..report }
+        }
+        Some(Options::Words(_) | Options::Range(..) | Options::Numbers(_)) | None => report,
+    }
+}
+
+/// What is wrong with a choice, and what came.
+pub(super) fn invalid(machine: &Match, seat: Seat, fault: Fault, got: &str) -> String {
+    match (fault, machine.options(seat)) {
+        (Fault::IllegalMove, Some(options)) => format!("Choice must be {options}, got '{got}'"),
+        (Fault::IllegalMove, None) => format!("Choice is not one of the options, got '{got}'"),
+        (Fault::MissingField, _) => {
+            format!("A required field is missing or cannot be used, got '{got}'")
+        }
+        (Fault::WrongMatch, _) => format!("The answer names another match, got '{got}'"),
     }
 }
 
@@ -146,21 +199,6 @@ fn open_until(machine: &Match, seat: Seat) -> Option<Timestamp> {
         | Phase::Decided { .. }
         | Phase::Annulled { .. } => None,
     }
-}
-
-fn lost(report: ErrorReport, loss: &Loss, policy: &Policy, dialect: Dialect) -> ErrorReport {
-    match loss {
-        Loss::NotJoined(failure) => {
-            let silence = (policy.invitation_timeout(), MessageType::GameJoinAck);
-            with_silence(report, *failure, silence, dialect)
-        }
-        Loss::NoMove(failure) => with_silence(report, *failure, choice_silence(policy), dialect),
-        Loss::Declined { .. } | Loss::InvalidMove { .. } => report,
-    }
-}
-
-fn choice_silence(policy: &Policy) -> (Duration, MessageType) {
-    (policy.choice_timeout(), MessageType::ChooseParityResponse)
 }
 
 /// What was waited for, and how long, unless there is something better to say.
@@ -195,16 +233,8 @@ pub(super) const fn fault_code(fault: Fault) -> Code {
     }
 }
 
-pub(super) const fn fault_text(fault: Fault) -> &'static str {
-    match fault {
-        Fault::IllegalMove => "Choice must be 'even' or 'odd'",
-        Fault::MissingField => "A required field is missing or cannot be used",
-        Fault::WrongMatch => "The answer names another match",
-    }
-}
-
 /// The code and the words for a technical loss.
-pub(super) fn loss_of(loss: &Loss) -> (Code, String) {
+pub(super) fn loss_of(machine: &Match, seat: Seat, loss: &Loss) -> (Code, String) {
     match loss {
         Loss::Declined { reason } => {
             let reason = reason.as_deref().unwrap_or("no reason given");
@@ -219,7 +249,7 @@ pub(super) fn loss_of(loss: &Loss) -> (Code, String) {
             (code, format!("did not choose: {text}"))
         }
         Loss::InvalidMove { fault, got } => {
-            (fault_code(*fault), format!("{}, got '{got}'", fault_text(*fault)))
+            (fault_code(*fault), invalid(machine, seat, *fault, got))
         }
     }
 }

@@ -162,6 +162,7 @@ fn report(
         conversation: claim.conversation.clone(),
         verdict: claim.verdict,
         points: claim.points,
+        roles: Seats::default(),
         play: claim.play.clone(),
         reason: claim.reason.clone(),
         transcript: None,

@@ -86,7 +86,7 @@ impl Bout {
     ) -> Self {
         let game = game::by_name("even_odd").expect("the game of the plan");
         Self {
-            machine: Match::new(order.match_id, game, order.policy.clone()),
+            machine: Match::new(order.match_id, &*game, order.policy.clone()),
             order,
             manner,
             league: league.clone(),
