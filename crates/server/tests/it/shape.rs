@@ -134,7 +134,7 @@ impl Shape {
 }
 
 /// 000's type, 000's method, 002's type.
-const NAMES: [(&str, &str, &str); 12] = [
+const NAMES: [(&str, &str, &str); 13] = [
     ("ROUND_ANNOUNCEMENT", "notify_round", "ROUND_ANNOUNCEMENT"),
     ("ROUND_COMPLETED", "notify_round_completed", "ROUND_COMPLETED"),
     ("LEAGUE_STANDINGS_UPDATE", "update_standings", "STANDINGS_UPDATE"),
@@ -142,6 +142,7 @@ const NAMES: [(&str, &str, &str); 12] = [
     ("START_MATCH", "start_match", "START_MATCH"),
     ("GAME_INVITATION", "handle_game_invitation", "GAME_INVITATION"),
     ("CHOOSE_PARITY_CALL", "choose_parity", "CHOOSE_PARITY"),
+    ("GAME_MOVE_CALL", "game_move_call", "GAME_MOVE_CALL"),
     ("GAME_ERROR", "notify_game_error", "GAME_ERROR"),
     ("GAME_OVER", "notify_match_result", "GAME_OVER"),
     ("MATCH_RESULT_REPORT", "report_match_result", "MATCH_RESULT_REPORT"),
@@ -152,9 +153,29 @@ const NAMES: [(&str, &str, &str); 12] = [
 type FieldsOf =
     (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
 
+/// No document lists it.
+const MOVE_CALL: &[&str] = &[
+    "match_id",
+    "round_id",
+    "game_type",
+    "deadline",
+    "opponent_id",
+    "attempt",
+    "step",
+    "game_state",
+    "move_request.move_type",
+    "move_request.valid_options.[]",
+    "move_request.context.your_role",
+    "move_request.context.opponent_role",
+    "your_standings.points",
+    "standings.[].rank",
+    "game_history",
+];
+
 /// What 000 and 001, 003, and 002 list for each message; `[]` stands for the first of a list.
-const FIELDS: [FieldsOf; 11] = [
+const FIELDS: [FieldsOf; 12] = [
     ("PING", &[], &[], &[]),
+    ("GAME_MOVE_CALL", MOVE_CALL, MOVE_CALL, MOVE_CALL),
     ("SUSPENSION_NOTICE", &[], &[], &["agent_id", "reason"]),
     (
         "ROUND_ANNOUNCEMENT",

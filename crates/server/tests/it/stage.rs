@@ -31,6 +31,8 @@ use crate::rpc::{self, PATIENCE, Reply};
 
 pub(crate) const LEAGUE: &str = "league_it";
 pub(crate) const ADMIN: &str = "tok_administrator_0123456789abcdef";
+/// What agents on the stage can play.
+pub(crate) const GAMES: [&str; 2] = ["even_odd", "even_odd_numbers"];
 pub(crate) const SECRET: [u8; 32] = [7; 32];
 
 /// What a league on the stage is founded with.
@@ -40,23 +42,29 @@ pub(crate) struct Plan {
     pub(crate) rules: Vec<(&'static str, &'static str)>,
     pub(crate) start: StartRule,
     pub(crate) players_max: u32,
+    game: &'static str,
 }
 
 impl Plan {
     /// A league that starts with that many players.
     pub(crate) const fn players(count: u32) -> Self {
-        let start = StartRule::Players(count);
-        Self { rule_set: RuleSet::V21, rules: vec![], start, players_max: count }
+        let (start, players_max) = (StartRule::Players(count), count);
+        Self { rule_set: RuleSet::V21, rules: vec![], start, players_max, game: "even_odd" }
     }
 
     /// A league that starts when the administrator says so.
     pub(crate) const fn on_command(players_max: u32) -> Self {
         let start = StartRule::OnCommand;
-        Self { rule_set: RuleSet::V21, rules: vec![], start, players_max }
+        Self { rule_set: RuleSet::V21, rules: vec![], start, players_max, game: "even_odd" }
     }
 
     pub(crate) fn under(self, rule_set: RuleSet) -> Self {
         Self { rule_set, ..self }
+    }
+
+    /// The same with another game.
+    pub(crate) fn playing(self, game: &'static str) -> Self {
+        Self { game, ..self }
     }
 
     pub(crate) fn with(mut self, key: &'static str, value: &'static str) -> Self {
@@ -73,7 +81,7 @@ impl Plan {
             league: LEAGUE.parse().unwrap(),
             rule_set: self.rule_set.to_string(),
             rules: written.map(|(key, value)| (key.to_string(), value)).collect(),
-            game: "even_odd".parse().unwrap(),
+            game: self.game.parse().unwrap(),
             format: "round_robin".into(),
             start: self.start,
             players_max: self.players_max,
@@ -207,7 +215,7 @@ impl Stage {
             display_name: name.into(),
             version: "1.0.0".into(),
             protocol_version: Some("2.1.0".into()),
-            game_types: vec!["even_odd".parse().unwrap()],
+            game_types: GAMES.iter().map(|name| name.parse().unwrap()).collect(),
             contact_endpoint: Some(url(address)),
             contact_email: None,
             max_concurrent_matches: Some(8),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::rpc::{self, PATIENCE, Reply};
 use crate::shape::{Shape, Stamp, merge, missing_path};
-use crate::stage::{LEAGUE, Stage, url};
+use crate::stage::{GAMES, LEAGUE, Stage, url};
 
 /// A call that arrived.
 #[derive(Debug, Clone)]
@@ -161,11 +161,11 @@ impl Stranger {
         let mut meta = json!({
             "display_name": format!("{:?} {:?}", self.shape, self.role),
             "version": "1.0.0",
-            "game_types": ["even_odd"],
+            "game_types": GAMES,
             "contact_endpoint": url(self.address),
         });
         if self.shape == Shape::V21 {
-            merge(&mut meta, json!({"protocol_version": "2.1.0", "supported_games": ["even_odd"]}));
+            merge(&mut meta, json!({"protocol_version": "2.1.0", "supported_games": GAMES}));
         }
         if self.role == Role::Referee {
             merge(&mut meta, json!({"max_concurrent_matches": 4}));
@@ -247,6 +247,14 @@ impl Stranger {
             let kinds: Vec<_> = self.life.lock().calls.iter().map(|call| call.kind).collect();
             panic!("{} got no {kind} number {n}, but {kinds:?}", self.me().id)
         })
+    }
+
+    /// Waits for the message of `kind` about a match.
+    pub(crate) fn one_of(&self, match_id: MatchId, kind: &str) -> Value {
+        let is_it =
+            |call: &&Call| call.kind == kind && call.message["match_id"] == match_id.to_string();
+        let found = self.life.wait(|state| state.calls.iter().find(is_it).cloned());
+        found.unwrap_or_else(|| panic!("no {kind} about {match_id}")).message
     }
 
     /// What has arrived of `kind` so far.
@@ -444,6 +452,10 @@ fn usual(shape: Shape, me: &Identity, call: &Call) -> Value {
         ("CHOOSE_PARITY_CALL", _) => {
             let fields = json!({"match_id": match_id, "player_id": me.id, "parity_choice": "odd"});
             ("CHOOSE_PARITY_RESPONSE", fields)
+        }
+        ("GAME_MOVE_CALL", _) => {
+            let fields = json!({"match_id": match_id, "player_id": me.id, "move_data": 3});
+            ("GAME_MOVE_RESPONSE", fields)
         }
         ("START_MATCH", _) => {
             let attempt = &call.message["attempt"];
