@@ -77,7 +77,7 @@ pub(crate) struct CreateArgs {
     /// Its name; one is made up if nothing is said
     #[arg(long, value_name = "ID")]
     pub(crate) league: Option<String>,
-    /// The game
+    /// The game: even_odd or even_odd_numbers
     #[arg(long, value_name = "GAME")]
     pub(crate) game: Option<String>,
     /// How rounds are paired

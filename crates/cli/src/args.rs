@@ -63,7 +63,7 @@ pub(crate) struct PlayArgs {
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = count)]
     #[arg(allow_negative_numbers = true)]
     pub(crate) referees: u32,
-    /// The game: even_odd
+    /// The game: even_odd, or even_odd_numbers, in which players choose numbers
     #[arg(long, default_value = "even_odd", value_name = "GAME")]
     pub(crate) game: String,
     /// How rounds are paired: round_robin
@@ -78,7 +78,8 @@ pub(crate) struct PlayArgs {
     pub(crate) set: Vec<String>,
     /// Strategies that the players take in turn: random, even, odd, alternating, frequency,
     /// pattern; and guests that misbehave: silent, slow, late, garbage, wrong_token, wrong_match,
-    /// liar, refuser, flaky
+    /// liar, refuser, flaky. Where numbers are chosen, even, odd and alternating mean the number,
+    /// and the others take any
     #[arg(long, value_delimiter = ',', value_name = "A,B,…")]
     #[arg(default_value = "random,even,odd,alternating")]
     pub(crate) strategies: Vec<String>,

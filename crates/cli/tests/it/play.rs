@@ -46,6 +46,41 @@ fn five_players_play_ten_matches_in_five_rounds() {
     assert!(journal.is_file(), "{}", journal.display());
 }
 
+// req: MATCH-12
+#[test]
+fn six_players_play_with_numbers() {
+    let place = Place::new();
+    let line = "play --game even_odd_numbers --players 6 --json --strategies \
+                random,even,odd,alternating,frequency,pattern";
+    let report = played(&place, line);
+    let number = |name: &str| report[name].as_u64().unwrap_or_else(|| panic!("{name}: {report}"));
+    assert_eq!(["rounds", "matches", "played"].map(number), [5, 15, 15]);
+    assert_eq!(["technical_losses", "cancelled", "annulled"].map(number), [0, 0, 0]);
+    let rows = report["standings"].as_array().unwrap();
+    let won: u64 = rows.iter().map(|row| row["wins"].as_u64().unwrap()).sum();
+    assert_eq!(won, 15, "every match has a winner");
+
+    let told = played(&place, "trace --json");
+    let matches = told["matches"].as_array().unwrap();
+    assert_eq!(matches.len(), 15);
+    for told in matches {
+        let moves = told["moves"].as_array().unwrap();
+        let chosen = [0, 1].map(|n| moves[n]["move"].as_i64().expect("a number"));
+        assert!(chosen.iter().all(|number| (1..=5).contains(number)), "{told}");
+        let sum = chosen[0] + chosen[1] + moves[2]["drawn"].as_i64().unwrap();
+        let parity = if sum % 2 == 0 { "even" } else { "odd" };
+        let reason = told["reason"].as_str().unwrap();
+        let winner = told["winner"].as_str().unwrap();
+        assert!(reason.ends_with(&format!("= {sum} ({parity}), and {winner} was {parity}")));
+        for (at, liked) in [(1, 0), (2, 1)] {
+            let player = format!("P0{}", at + 1);
+            let theirs = moves.iter().find(|made| made["player"] == player);
+            let is_liked = |made: &Value| made["move"].as_i64().unwrap() % 2 == liked;
+            assert!(theirs.is_none_or(is_liked), "{told}");
+        }
+    }
+}
+
 // req: RESULT-4
 #[test]
 fn the_table_adds_up() {

@@ -100,6 +100,27 @@ fn a_league_is_played_by_seven_processes() {
     check_record(&place, office, &standings, 6);
 }
 
+// req: MATCH-12
+#[test]
+fn a_league_of_numbers_is_founded_and_played_by_processes() {
+    let place = Place::new();
+    let office = Office::open(&place);
+    let line = "--league spring --game even_odd_numbers --start players=3 \
+                --set announcement_lead=0s";
+    let league = found(&office, &place, line);
+    assert_eq!(league["game"], "even_odd_numbers");
+    let mut agents = vec![office.seat(&place, REFEREE)];
+    for strategy in ["random", "even", "pattern"] {
+        let line = format!("player --strategy {strategy} --name {strategy} --dialect enveloped");
+        agents.push(office.seat(&place, &line));
+    }
+    let standings = office.standings_at_the_end("spring");
+    for agent in agents {
+        assert_eq!(agent.end(), Some(0));
+    }
+    check_record(&place, office, &standings, 3);
+}
+
 // req: RESULT-1
 #[test]
 fn a_manager_that_is_killed_goes_on_where_it_was() {

@@ -4,7 +4,7 @@
 //! match is its referee's alone until it has ended.
 
 use league_agent::desk::refusal;
-use league_core::game;
+use league_core::game::{self, Move};
 use league_core::id::{AgentId, MatchId, PlayerId, RoundId};
 use league_core::manager::{League, Phase, Player, Profile};
 use league_core::roster::AgentState;
@@ -122,6 +122,8 @@ fn player_stats(league: &League, figures: &Figures, id: PlayerId) -> Answered {
             json!({
                 "match_id": past.match_id.to_string(),
                 "opponent_id": past.opponent.to_string(),
+                "your_choice": past.own.as_ref().map(told),
+                "opponent_choice": past.theirs.as_ref().map(told),
                 "points": past.score.points(league.policy()),
                 "drawn_number": past.number,
             })
@@ -138,6 +140,13 @@ fn player_stats(league: &League, figures: &Figures, id: PlayerId) -> Answered {
         stats[name] = figure;
     }
     Ok(stats)
+}
+
+fn told(made: &Move) -> Value {
+    match made {
+        Move::Word(word) => json!(word.as_str()),
+        Move::Number(number) => json!(number),
+    }
 }
 
 fn agent_state(league: &League, agent: AgentId) -> Answered {
