@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use league_core::game;
 use league_core::id::{AgentId, ConversationId};
 use league_core::manager::{Profile, ProtocolVersion};
 use league_core::proof::Token;
 use league_core::time::Timestamp;
 
 use crate::message::{Application, Body, Denial, Letter, Node};
-use crate::plan;
 use crate::stage::Stage;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -149,7 +149,7 @@ pub(crate) fn profile(node: Node, moves: u32) -> Profile {
         display_name: node.to_string().into(),
         version: "1.0.0".into(),
         protocol_version: ProtocolVersion::CURRENT,
-        games: vec![plan::game()],
+        games: game::NAMES.iter().map(|name| name.parse().expect("a game's name")).collect(),
         endpoint: node.endpoint(moves),
         dialect: "flat".into(),
         email: None,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use league_core::conduct::Conduct;
+use league_core::game::Game;
 use league_core::id::{AgentId, ConversationId, MatchId, PlayerId};
 use league_core::manager::{self, Play, Profile};
 use league_core::policy::Policy;
@@ -193,6 +194,7 @@ pub(crate) struct Order {
     pub(crate) match_id: MatchId,
     pub(crate) attempt: u32,
     pub(crate) rematch: u32,
+    pub(crate) game: Arc<dyn Game>,
     pub(crate) policy: Arc<Policy>,
     pub(crate) players: Seats<Invited>,
     pub(crate) seed: Option<Arc<str>>,

@@ -1,7 +1,8 @@
 //! What a seed makes of a league: who comes, under which rules, and in what weather.
 
 use league_core::dice::Dice;
-use league_core::id::{GameType, LeagueId};
+use league_core::game::{EvenOdd, EvenOddNumbers};
+use league_core::id::LeagueId;
 use league_core::manager::{Charter, StartRule};
 use league_core::policy::{Policy, RuleSet};
 use league_core::proof::{Keys, Secret};
@@ -18,6 +19,8 @@ pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) secret: Secret,
     pub(crate) league: LeagueId,
+    /// The game that is played.
+    pub(crate) game: &'static str,
     pub(crate) rule_set: RuleSet,
     pub(crate) policy: Policy,
     pub(crate) start: Start,
@@ -68,6 +71,7 @@ impl Plan {
             seed,
             secret,
             league,
+            game: if seed % 7 == 3 { EvenOddNumbers::NAME } else { EvenOdd::NAME },
             rule_set,
             policy,
             start,
@@ -96,6 +100,7 @@ impl Plan {
             seed,
             secret: Secret::roll(&mut fate),
             league: "sim_crowd".parse().expect("letters and digits"),
+            game: EvenOdd::NAME,
             rule_set: RuleSet::V21,
             policy: Policy::default(),
             start: Start::Players,
@@ -119,7 +124,7 @@ impl Plan {
             league: self.league.clone(),
             rule_set: self.rule_set.to_string(),
             rules: rules.collect(),
-            game: game(),
+            game: self.game.parse().expect("a game's name"),
             format: "round_robin".into(),
             start: match self.start {
                 Start::Command(_) => StartRule::OnCommand,
@@ -148,11 +153,6 @@ impl Plan {
         let span = (longest + lease + wait) * tries + waits * (rounds + orders);
         u64::try_from(span.as_millis()).expect("not for ever") + 600_000
     }
-}
-
-/// The game that is played.
-pub(crate) fn game() -> GameType {
-    "even_odd".parse().expect("a game's name")
 }
 
 fn players(fate: &mut Fate) -> Vec<Guest> {

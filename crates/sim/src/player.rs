@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use league_core::dice::Dice;
+use league_core::game::EvenOddNumbers;
 use league_core::id::{AgentId, LeagueId, MatchId, RefereeId};
 use league_core::proof::{SentChoice, choice_proof, match_proof, reply_proof};
 use league_core::time::Timestamp;
@@ -20,7 +21,8 @@ use crate::stage::Stage;
 const FAR_TOO_LATE: Duration = Duration::from_secs(400);
 /// Whoever is shut down tries once more after so long: perhaps it has been forgiven.
 const SECOND_CHANCE: Duration = Duration::from_secs(70);
-const WORDS: [&str; 2] = ["even", "odd"];
+const WORDS: &[&str] = &["even", "odd"];
+const NUMBERS: &[&str] = &["1", "2", "3", "4", "5"];
 
 /// A player.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub(crate) struct Player {
     guest: Guest,
     league: LeagueId,
     choice_timeout: Duration,
+    /// What can be chosen in its league's game.
+    options: &'static [&'static str],
     applicant: Applicant,
     chosen: BTreeMap<(MatchId, u32), Chosen>,
     /// What it is about to say.
@@ -50,11 +54,17 @@ struct Asked<'a> {
 }
 
 impl Player {
-    pub(crate) const fn new(guest: Guest, league: LeagueId, choice_timeout: Duration) -> Self {
+    /// A player of a league and its game.
+    pub(crate) fn new(
+        guest: Guest,
+        (league, game): (LeagueId, &str),
+        choice_timeout: Duration,
+    ) -> Self {
         Self {
             guest,
             league,
             choice_timeout,
+            options: if game == EvenOddNumbers::NAME { NUMBERS } else { WORDS },
             applicant: Applicant::player(),
             chosen: BTreeMap::new(),
             later: BTreeMap::new(),
@@ -211,7 +221,7 @@ impl Player {
     /// A second, different choice by a call of its own, after the first.
     fn waver(&mut self, stage: &Stage<'_>, asked: &Asked<'_>, wait: Duration) {
         let first = &self.chosen[&(asked.match_id, asked.attempt)];
-        let chosen = self.sealed(asked, other(&first.word), first.nonce.clone());
+        let chosen = self.sealed(asked, self.other(&first.word), first.nonce.clone());
         let letter = self.letter(asked, Body::Choice { match_id: asked.match_id, chosen }, None);
         let at = stage.now + wait + THINKING_MAX;
         self.put(at, Saying::Call { to: asked.request.from, letter });
@@ -223,14 +233,14 @@ impl Player {
         if let Some(chosen) = self.chosen.get(&key) {
             return chosen.clone();
         }
-        let word = stage.fate.pick(&WORDS);
+        let word = stage.fate.pick(self.options);
         let nonce: Arc<str> = random_text(stage.fate)[..16].into();
         let mut chosen = self.sealed(asked, word, Some(nonce));
         if self.guest == Guest::Plain {
             (chosen.nonce, chosen.proof) = (None, None);
         }
         if self.guest == Guest::FalseProof {
-            chosen.proof = self.sealed(asked, other(word), chosen.nonce.clone()).proof;
+            chosen.proof = self.sealed(asked, self.other(word), chosen.nonce.clone()).proof;
         }
         if self.guest == Guest::VainProof {
             chosen.proof = Some(format!("prf_{}", random_text(stage.fate)).into());
@@ -245,6 +255,11 @@ impl Player {
         let (match_id, attempt) = (asked.match_id, asked.attempt);
         let proof = choice_proof(&asked.me.token, &self.league, match_id, attempt, sent);
         Chosen { word: word.into(), nonce, proof: Some(proof.expose().into()) }
+    }
+
+    /// Something else that it could have chosen.
+    fn other(&self, word: &str) -> &'static str {
+        if word == self.options[0] { self.options[1] } else { self.options[0] }
     }
 
     fn say(&mut self, stage: &mut Stage<'_>, asked: &Asked<'_>, body: Body, wait: Duration) {
@@ -279,10 +294,6 @@ impl Player {
         self.said += 1;
         self.later.insert((at, self.said), saying);
     }
-}
-
-fn other(word: &str) -> &'static str {
-    if word == WORDS[0] { WORDS[1] } else { WORDS[0] }
 }
 
 fn another(match_id: MatchId) -> MatchId {

@@ -20,8 +20,8 @@ use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 use league_core::verdict::{Score, Verdict};
 use league_wire::message::{
-    GameInvitation, GameOver, MatchProgress, MatchResultReport, MoveCall, ParityCall,
-    PlayerLine, ReportedPlayer, StartMatch,
+    GameInvitation, GameOver, MatchProgress, MatchResultReport, MoveCall, ParityCall, PlayerLine,
+    ReportedPlayer, StartMatch,
 };
 use league_wire::{
     AuthToken, Dialect, Envelope, Fragment, Letter, MatchState, Message, MessageType, MoveValue,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use league_core::conduct::Conduct;
 use league_core::draw::Draw;
-use league_core::game::Turn;
+use league_core::game::{Move, Turn};
 use league_core::id::{AgentId, LeagueId, MatchId};
 use league_core::manager::{DrawEvidence, Recorded};
 use league_core::proof::Keys;
@@ -29,6 +29,7 @@ const ANSWERING_MS: Instant = 60_000;
 pub(super) struct Fairness {
     keys: Keys,
     league: LeagueId,
+    game: &'static str,
     guests: Vec<Guest>,
     officials: Vec<Official>,
     /// Every choice that a player really sent.
@@ -48,6 +49,7 @@ impl Fairness {
         Self {
             keys,
             league: plan.league.clone(),
+            game: plan.game,
             guests: plan.players.clone(),
             officials: plan.referees.clone(),
             made: BTreeMap::new(),
@@ -198,7 +200,7 @@ impl Fairness {
         Err((Rule::Truth, format!("{node} never chose `{text}` in {}", recorded.match_id)))
     }
 
-    /// The parity of the number decides, and nothing else.
+    /// The rules of the game decide, and nothing else.
     fn check_outcome(&self, recorded: &Recorded) -> Checked {
         if !recorded.verdict.was_played() {
             return Ok(());
@@ -209,12 +211,11 @@ impl Fairness {
             let text = format!("{} was won without being played", recorded.match_id);
             return Err((Rule::Truth, text));
         };
-        let drawn = if number % 2 == 0 { "even" } else { "odd" };
-        let right = (a.to_string() == drawn, b.to_string() == drawn);
-        let expected = match right {
-            (true, false) => Verdict::Won(Seat::A),
-            (false, true) => Verdict::Won(Seat::B),
-            (true, true) | (false, false) => Verdict::Drawn,
+        let expected = match (self.game, a, b) {
+            ("even_odd_numbers", Move::Number(a), Move::Number(b)) => {
+                by_sum(recorded.match_id, a + b + i64::from(*number))
+            }
+            _ => by_number(&a.to_string(), &b.to_string(), *number),
         };
         if recorded.verdict == expected {
             return Ok(());
@@ -243,4 +244,23 @@ impl Fairness {
         let text = format!("{}: {number} is not the committed {committed}", recorded.match_id);
         Err((Rule::Truth, text))
     }
+}
+
+/// Even or odd: who chose what the number is.
+fn by_number(a: &str, b: &str, number: u32) -> Verdict {
+    let drawn = if number % 2 == 0 { "even" } else { "odd" };
+    match (a == drawn, b == drawn) {
+        (true, false) => Verdict::Won(Seat::A),
+        (false, true) => Verdict::Won(Seat::B),
+        (true, true) | (false, false) => Verdict::Drawn,
+    }
+}
+
+/// With numbers: side A is even in odd matches, in the first round in even ones.
+const fn by_sum(id: MatchId, sum: i64) -> Verdict {
+    let a_is_even = match id.round.number() {
+        1 => id.number() % 2 == 0,
+        _ => id.number() % 2 == 1,
+    };
+    Verdict::Won(if a_is_even == (sum % 2 == 0) { Seat::A } else { Seat::B })
 }

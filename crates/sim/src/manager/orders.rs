@@ -49,6 +49,7 @@ pub(super) fn order(
         match_id,
         attempt,
         rematch: open.rematch,
+        game: Arc::clone(league.game()),
         policy: Arc::clone(league.policy()),
         players,
         seed: operated.then(|| seed.reveal().into()),

@@ -7,7 +7,6 @@ use league_core::breaker::{Breaker, Outcome, Permission};
 use league_core::conduct::Conduct;
 use league_core::dice::Dice;
 use league_core::draw::{Draw, Seed};
-use league_core::game;
 use league_core::id::{ConversationId, LeagueId};
 use league_core::referee::{Asking, Command, Effect, Event, Join, Match, Phase, State, conduct};
 use league_core::retry::RetryPlan;
@@ -84,9 +83,8 @@ impl Bout {
         manner: Manner,
         conversation: ConversationId,
     ) -> Self {
-        let game = game::by_name("even_odd").expect("the game of the plan");
         Self {
-            machine: Match::new(order.match_id, &*game, order.policy.clone()),
+            machine: Match::new(order.match_id, &*order.game, order.policy.clone()),
             order,
             manner,
             league: league.clone(),

@@ -1,7 +1,7 @@
 //! What a lying referee makes of a report. Only lies that can be found out: nobody can tell from a
 //! report whether a player was really silent.
 
-use league_core::game::{self, EvenOdd, Move, Outcome, Turn};
+use league_core::game::{self, EvenOdd, Game, Move, Outcome, Turn};
 use league_core::id::MatchId;
 use league_core::seat::{Seat, Seats};
 use league_core::verdict::Verdict;
@@ -19,7 +19,7 @@ impl Bout {
         if self.lies_told > 0 || lie == Lie::Second {
             return Some(truth);
         }
-        let told = told(lie, truth.clone(), self.order.seed.is_some());
+        let told = told(lie, truth.clone(), self.order.seed.is_some(), self.machine.game());
         self.lies_told += u32::from(told.is_some());
         Some(told.unwrap_or(truth))
     }
@@ -52,7 +52,7 @@ impl Bout {
 }
 
 /// The lie made of the truth, if there is one to be made.
-fn told(lie: Lie, truth: Claim, has_seed: bool) -> Option<Claim> {
+fn told(lie: Lie, truth: Claim, has_seed: bool, game: &dyn Game) -> Option<Claim> {
     match lie {
         Lie::Points => {
             let points = Seats::from_fn(|seat| truth.points[seat].map(|points| points + 1));
@@ -67,8 +67,8 @@ fn told(lie: Lie, truth: Claim, has_seed: bool) -> Option<Claim> {
             Some(Claim { verdict, points: Seats::default(), ..truth })
         }
         // The operator's own have the seed, and their word about choices is not doubted.
-        Lie::Choice if !has_seed => other_choice(truth),
-        Lie::Draw if has_seed => other_number(truth),
+        Lie::Choice if !has_seed => other_choice(truth, game),
+        Lie::Draw if has_seed => other_number(truth, game),
         Lie::Stranger => {
             let MatchId { round, .. } = truth.match_id;
             let number = truth.match_id.number();
@@ -82,31 +82,33 @@ fn told(lie: Lie, truth: Claim, has_seed: bool) -> Option<Claim> {
 }
 
 /// Another choice than the one that its player proved, with the result that it would have led to.
-fn other_choice(truth: Claim) -> Option<Claim> {
+fn other_choice(truth: Claim, game: &dyn Game) -> Option<Claim> {
     let mut lie = truth;
     let seat = Seat::BOTH.into_iter().find(|seat| lie.play.choice_proofs[*seat].is_some())?;
     let turned = lie.play.turns.iter_mut().find_map(|turn| match turn {
         Turn::Moves(moves) => moves[seat].as_mut(),
         Turn::Drawn(_) => None,
     })?;
-    let word = if turned.to_string() == "even" { "odd" } else { "even" };
-    *turned = Move::word(word)?;
-    consistent(lie)
+    *turned = match turned {
+        Move::Word(word) => Move::word(if word.as_str() == "even" { "odd" } else { "even" })?,
+        Move::Number(number) => Move::Number(*number % 5 + 1),
+    };
+    consistent(lie, game)
 }
 
-fn other_number(truth: Claim) -> Option<Claim> {
+fn other_number(truth: Claim, game: &dyn Game) -> Option<Claim> {
     let mut lie = truth;
     let number = lie.play.turns.iter_mut().find_map(|turn| match turn {
         Turn::Drawn(number) => Some(number),
         Turn::Moves(_) => None,
     })?;
     *number = *number % EvenOdd::FACES + 1;
-    consistent(lie)
+    consistent(lie, game)
 }
 
 /// The same claim with the verdict that its turns lead to.
-fn consistent(claim: Claim) -> Option<Claim> {
-    let verdict = match game::replay(&EvenOdd, &claim.play.turns).ok()? {
+fn consistent(claim: Claim, game: &dyn Game) -> Option<Claim> {
+    let verdict = match game::replay(game, &claim.play.turns).ok()? {
         Outcome::Won(seat) => Verdict::Won(seat),
         Outcome::Drawn => Verdict::Drawn,
     };

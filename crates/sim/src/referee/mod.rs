@@ -288,10 +288,13 @@ fn command(seat: Seat, match_id: MatchId, body: &Body) -> Command {
         }
         Body::Choice { match_id: named, .. } if *named != match_id => faulty(Fault::WrongMatch),
         Body::Choice { chosen, .. } => {
-            let Some(word) = Move::word(&chosen.word) else { return faulty(Fault::MissingField) };
+            let number = chosen.word.parse().ok().map(Move::Number);
+            let Some(made) = number.or_else(|| Move::word(&chosen.word)) else {
+                return faulty(Fault::MissingField);
+            };
             let proof = chosen.proof.clone().filter(|proof| proof.parse::<Proof>().is_ok());
             let nonce = chosen.nonce.clone();
-            Command::Answer { seat, answer: Answer::Move(Sealed { chosen: word, nonce, proof }) }
+            Command::Answer { seat, answer: Answer::Move(Sealed { chosen: made, nonce, proof }) }
         }
         // An answer that names another match, or is none, is as if it had not come.
         Body::Join { .. }

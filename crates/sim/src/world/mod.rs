@@ -100,7 +100,8 @@ impl World {
             Referee::new(plan.league.clone(), official.manner, applicant)
         };
         let choice_timeout = plan.policy.choice_timeout();
-        let player = |guest: &Guest| Player::new(*guest, plan.league.clone(), choice_timeout);
+        let player =
+            |guest: &Guest| Player::new(*guest, (plan.league.clone(), plan.game), choice_timeout);
         let start = plan.start.command_at().map(|at| clocks.shown(Node::Administrator, at));
         let fates = nodes.iter().map(|node| (*node, Fate::new(plan.seed, &node.to_string())));
         let calm_at = plan.weather.calm_at;
