@@ -93,7 +93,11 @@ fn strangers_of_every_document_play_with_numbers() {
     let last = players[0].nth(3, "GAME_MOVE_CALL");
     let history = last.message["game_history"].as_array().unwrap();
     assert_eq!(history.len(), 2);
-    for past in history {
+    let query = json!({"league_id": LEAGUE, "query_type": "GET_PLAYER_STATS"});
+    let stats = players[0].call(stage.address, ("league_query", "LEAGUE_QUERY"), query).result();
+    let stats = stats["data"]["history"].as_array().unwrap();
+    assert_eq!(stats.len(), 3);
+    for past in history.iter().chain(stats) {
         assert_eq!(past["your_choice"], 1);
         assert!([2, 4, 5].contains(&past["opponent_choice"].as_i64().unwrap()), "{past}");
     }

@@ -248,7 +248,7 @@ impl Fairness {
 
 /// Even or odd: who chose what the number is.
 fn by_number(a: &str, b: &str, number: u32) -> Verdict {
-    let drawn = if number % 2 == 0 { "even" } else { "odd" };
+    let drawn = if number.is_multiple_of(2) { "even" } else { "odd" };
     match (a == drawn, b == drawn) {
         (true, false) => Verdict::Won(Seat::A),
         (false, true) => Verdict::Won(Seat::B),
@@ -259,7 +259,7 @@ fn by_number(a: &str, b: &str, number: u32) -> Verdict {
 /// With numbers: side A is even in odd matches, in the first round in even ones.
 const fn by_sum(id: MatchId, sum: i64) -> Verdict {
     let a_is_even = match id.round.number() {
-        1 => id.number() % 2 == 0,
+        1 => id.number().is_multiple_of(2),
         _ => id.number() % 2 == 1,
     };
     Verdict::Won(if a_is_even == (sum % 2 == 0) { Seat::A } else { Seat::B })
