@@ -144,9 +144,10 @@ impl League {
             }
         }
         let game = self.articles.game.in_match(report.match_id);
-        let is_false = |seat| {
-            let told = report.roles[seat].as_deref();
-            told.is_some() && told != game.role(seat)
+        // Of a game without roles anything may be said.
+        let is_false = |seat| match (game.role(seat), report.roles[seat].as_deref()) {
+            (Some(role), Some(told)) => told != role,
+            (None, _) | (_, None) => false,
         };
         if Seat::BOTH.into_iter().any(is_false) {
             return Err(Lie::FalseRole);

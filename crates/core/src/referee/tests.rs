@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::game::noughts::Noughts;
-use crate::game::{EvenOdd, Move};
+use crate::game::{EvenOdd, EvenOddNumbers, Move};
 use crate::id::RoundId;
 use crate::policy::RuleSet;
 use crate::verdict::Verdict;
@@ -298,6 +298,23 @@ fn an_alternating_board_game_needs_no_other_machine() {
     table.cell(Seat::B, 6).cell(Seat::A, 3).cell(Seat::B, 5).cell(Seat::A, 1).cell(Seat::B, 7);
     table.cell(Seat::A, 8);
     assert_eq!(table.verdict(), Verdict::Drawn);
+}
+
+#[test]
+fn numbers_are_chosen_by_the_same_machine() {
+    let mut table = Table::with(Arc::new(EvenOddNumbers::default()), RuleSet::V21, &[]);
+    table.both_join();
+    table.cell(Seat::A, 6).choose(Seat::A, "3");
+    let got = |e: &Effect| {
+        let Effect::Warn { trouble: Trouble::Invalid { got, .. }, .. } = e else { return None };
+        Some(got.to_string())
+    };
+    let got: Vec<_> = table.effects.iter().filter_map(got).collect();
+    assert_eq!(got, ["6", "\"3\""], "a text is told from a number");
+    assert_eq!(table.game.options(Seat::A).unwrap().to_string(), "a whole number from 1 to 5");
+    table.cell(Seat::A, 3).cell(Seat::B, 4).tell(Command::Draw(8));
+    assert_eq!(table.game.game().role(Seat::A), Some("odd"), "in the first match of all");
+    assert_eq!(table.verdict(), Verdict::Won(Seat::A), "the sum is 15");
 }
 
 proptest! {

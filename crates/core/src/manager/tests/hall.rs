@@ -51,6 +51,12 @@ impl Hall {
         Self { league, now, dice, keys, books: vec![created] }
     }
 
+    /// The same league with another game.
+    pub(super) fn playing(mut self, game: &str) -> Self {
+        self.league.articles.game = crate::game::by_name(game).unwrap();
+        self
+    }
+
     pub(super) fn ask(&mut self, command: Command) -> Result<Reply, Refusal> {
         let (events, reply) = self.league.drive(self.now, command, &mut self.dice)?;
         self.books.extend(events);

@@ -163,6 +163,42 @@ fn a_referee_that_vanished_gets_nothing_until_it_is_back() {
 }
 
 #[test]
+fn a_role_that_a_player_did_not_have_is_a_lie() {
+    let told = |a: &str, b: &str| Seats::new(Some(a.into()), Some(b.into()));
+    for (game, roles, is_lie) in [
+        ("even_odd_numbers", told("odd", "even"), false),
+        ("even_odd_numbers", Seats::new(None, Some("even".into())), false),
+        ("even_odd_numbers", told("even", "odd"), true),
+        ("even_odd_numbers", told("odd", "PLAYER_B"), true),
+        ("even_odd", told("even", "odd"), false),
+    ] {
+        let mut hall = Hall::filled(2, 1).playing(game);
+        hall.ask(Command::Start).unwrap();
+        let mut play = hall.report(first(), ["odd", "even"]).play;
+        let number = play.turns.iter().find_map(|turn| match turn {
+            Turn::Drawn(number) => Some(*number),
+            Turn::Moves(_) => None,
+        });
+        // Side A wins either way: with an odd sum, or with the parity of the number.
+        let is_odd = number.unwrap() % 2 == 1;
+        let moves = match game {
+            "even_odd" if is_odd => Seats::new(Move::word("odd"), Move::word("even")),
+            "even_odd" => Seats::new(Move::word("even"), Move::word("odd")),
+            _ => Seats::new(Some(Move::Number(if is_odd { 4 } else { 3 })), Some(Move::Number(2))),
+        };
+        play.turns[0] = Turn::Moves(moves);
+        let report = Report { roles, ..hall.sign(first(), Verdict::Won(Seat::A), play) };
+        let expected = if is_lie {
+            let refusal = Refusal::FalseReport { match_id: first(), lie: Lie::FalseRole };
+            Reply::ReportRefused(refusal)
+        } else {
+            Reply::Recorded { again: false }
+        };
+        assert_eq!(hall.file(report), Ok(expected), "{game}");
+    }
+}
+
+#[test]
 fn lies_are_noted_but_not_without_end() {
     let mut hall = Hall::filled(2, 1);
     hall.ask(Command::Start).unwrap();
