@@ -33,7 +33,7 @@ struct Held {
     attempt: u32,
     until: Timestamp,
     /// Signs of life extend the time no further than this.
-    last: Timestamp,
+    last: Option<Timestamp>,
 }
 
 /// A match to be handed to its referee.
@@ -111,7 +111,8 @@ impl Dispatcher {
             return handouts;
         }
         for (&referee, desk) in &mut self.desks {
-            let (until, last) = (now + league.lease(referee), now + league.patience());
+            let until = now + league.lease(referee);
+            let last = league.patience(referee).map(|patience| now + patience);
             let due = desk.later.extract_if(.., |(at, ..)| *at <= now);
             desk.waiting.extend(due.map(|(_, match_id, attempt)| (match_id, attempt)));
             while handouts.len() < max && desk.running.len() < desk.capacity {
@@ -141,7 +142,7 @@ impl Dispatcher {
     pub fn renew(&mut self, handout: Handout, until: Timestamp) -> bool {
         let held = self.desk(handout.referee).running.get_mut(&handout.match_id);
         let Some(held) = held.filter(|held| held.attempt == handout.attempt) else { return false };
-        held.until = held.until.max(until.min(held.last));
+        held.until = held.until.max(held.last.map_or(until, |last| until.min(last)));
         true
     }
 

@@ -296,13 +296,14 @@ impl League {
         longest.saturating_add(policy.lease_foreign_margin())
     }
 
-    /// How long a referee may be at one match, whatever it says: twice as long as the longest, with
-    /// the wait for a breaker.
-    pub fn patience(&self) -> Duration {
-        let policy = &self.articles.policy;
-        let longest = policy.longest_match(self.articles.game.steps_max());
-        longest.saturating_add(policy.lease_foreign_margin()).saturating_mul(2)
-            + policy.breaker_open()
+    /// How long a referee may be at one match, whatever it says: the operator's own as long as it
+    /// shows signs of life, others twice as long as the longest match, with the wait for a breaker.
+    pub fn patience(&self, id: RefereeId) -> Option<Duration> {
+        if self.referee(id).is_some_and(|referee| referee.operated) {
+            return None;
+        }
+        let twice = self.lease(id).saturating_mul(2);
+        Some(twice.saturating_add(self.articles.policy.breaker_open()))
     }
 
     /// The points and records so far.

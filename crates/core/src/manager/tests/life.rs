@@ -238,12 +238,14 @@ fn an_order_that_reaches_nobody_costs_no_attempt_and_goes_to_whoever_comes() {
 }
 
 #[test]
-fn signs_of_life_do_not_hold_a_match_for_ever() {
-    let mut hall = Hall::started(2, 2);
+fn signs_of_life_do_not_let_a_stranger_hold_a_match_for_ever() {
+    let mut hall = Hall::filled(2, 0);
+    hall.ask(officiating(profile(8_001), 4, false)).unwrap();
+    hall.ask(Command::Start).unwrap();
     hall.pass(60);
     let mut dispatcher = Dispatcher::for_league(&hall.league);
     let [handout] = dispatcher.hand_out(&hall.league, hall.now, 9)[..] else { panic!("one match") };
-    let last = hall.now + hall.league.patience();
+    let last = hall.now + hall.league.patience(handout.referee).unwrap();
     while hall.now < last {
         assert_eq!(dispatcher.overdue(hall.now), [], "{:?}", last.since(hall.now));
         assert!(dispatcher.renew(handout, hall.now + hall.league.lease(handout.referee)));
