@@ -18,14 +18,8 @@ mod summary;
 use std::process::ExitCode;
 
 use clap::Parser;
-use mimalloc::MiMalloc;
 
 use args::{Args, Command};
-
-/// Letters are many small texts that one thread makes and another drops, which the allocator of the
-/// C library takes an eighth of a league's time for.
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let args = Args::parse();
