@@ -84,7 +84,7 @@ pub enum AskError {
     #[error("the league is busy")]
     Busy,
     /// It stopped before the answer was in the books.
-    #[error("the league's books cannot be written")]
+    #[error("the league is closing, or its books cannot be written")]
     Unavailable,
 }
 
