@@ -40,6 +40,10 @@ pub const SPAN_PLACES_MAX: usize = 1024;
 pub const HEADS_CACHED_MAX: usize = 65_536;
 /// Connections that read the journal at the same time.
 pub const READERS_MAX: usize = 4;
+/// How often a data directory is tried again that another process holds.
+pub const LOCK_WAITS_MAX: u32 = 10;
+/// Pause before it is tried again.
+pub const LOCK_WAIT: Duration = Duration::from_millis(50);
 /// Milliseconds that a connection waits for a lock of the database file.
 pub const LOCK_WAIT_MS_MAX: u64 = 5_000;
 

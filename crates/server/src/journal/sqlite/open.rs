@@ -3,11 +3,12 @@
 use std::fs::{File, TryLockError, create_dir_all};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::limits::LOCK_WAIT_MS_MAX;
+use crate::limits::{LOCK_WAIT, LOCK_WAIT_MS_MAX, LOCK_WAITS_MAX};
 
 /// The database in the data directory.
 pub(super) const FILE: &str = "league.db";
@@ -71,7 +72,7 @@ impl OpenError {
 }
 
 /// Makes the directory and takes the lock that keeps a second writer out. The system releases it
-/// when the process ends, however it ends.
+/// when the process ends, however it ends; of one that was killed just now it may hold it a little.
 pub(super) fn lock(directory: &Path) -> Result<File, OpenError> {
     let path = directory.join(LOCK_FILE);
     let failed = |source| OpenError::Unusable { file: path.clone(), source };
@@ -82,10 +83,19 @@ pub(super) fn lock(directory: &Path) -> Result<File, OpenError> {
     if is_new && let Some(parent) = directory.parent().filter(|p| p.is_dir()) {
         sync_directory(parent).map_err(failed)?;
     }
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(OpenError::InUse { file: directory.join(FILE) }),
-        Err(TryLockError::Error(source)) => Err(failed(source)),
+    let mut waits = LOCK_WAITS_MAX;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if waits > 0 => {
+                waits -= 1;
+                thread::sleep(LOCK_WAIT);
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(OpenError::InUse { file: directory.join(FILE) });
+            }
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
     }
 }
 
