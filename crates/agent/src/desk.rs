@@ -42,11 +42,30 @@ pub trait Desk: Send + Sync + 'static {
         Ok(())
     }
 
+    /// Somebody who sees `letter`, which came as `body`, and what it is answered. Usually nobody.
+    fn witness(&self, _letter: &Letter, _dialect: Dialect, _body: &str) -> Option<Witness> {
+        None
+    }
+
     /// Who signs the answers.
     fn sender(&self) -> Sender;
 
     /// An error as this desk tells it.
     fn error(&self, report: ErrorReport) -> Message;
+}
+
+/// Is told once what a letter was answered.
+pub type Witness = Box<dyn FnOnce(&Replied<'_>) + Send>;
+
+/// What a letter was answered.
+#[derive(Debug)]
+pub struct Replied<'a> {
+    /// The HTTP status.
+    pub status: u16,
+    /// The answer.
+    pub letter: &'a Letter,
+    /// The same as it is sent.
+    pub body: &'a [u8],
 }
 
 /// An answer and what proves that it is ours, where the receiver wants to know.
@@ -143,6 +162,7 @@ async fn answer_one<D: Desk>(
     let dialect = decoded.dialect;
     let talk = Talk::got(own, &decoded.letter);
     talk.came(body);
+    let witness = desk.witness(&decoded.letter, dialect, request.raw);
     let outcome = desk.receive(decoded.letter, dialect, peer).await;
     let envelope = Envelope { league_id, ..envelope(desk, conversation) };
     match outcome {
@@ -153,14 +173,23 @@ async fn answer_one<D: Desk>(
             let letter = Letter { envelope, message };
             let answer = encode_result(dialect, &id, &letter);
             talk.answered(&letter.message, &answer);
+            tell(witness, (200, &letter), &answer);
             (200, answer)
         }
         Err(report) => {
             talk.refused(&report);
             let status = http_status(&report.code);
             let letter = Letter { envelope, message: desk.error(*report) };
-            (status, encode_error(dialect, request.id.as_ref(), &letter))
+            let answer = encode_error(dialect, request.id.as_ref(), &letter);
+            tell(witness, (status, &letter), &answer);
+            (status, answer)
         }
+    }
+}
+
+fn tell(witness: Option<Witness>, (status, letter): (u16, &Letter), body: &[u8]) {
+    if let Some(witness) = witness {
+        witness(&Replied { status, letter, body });
     }
 }
 

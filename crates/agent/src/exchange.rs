@@ -169,12 +169,12 @@ impl Exchange {
         address: &str,
         body: impl Into<Bytes>,
         timeout: Duration,
-    ) -> Result<Bytes, CallError> {
+    ) -> Result<Option<Answered>, CallError> {
         match self.caller.call(address, body, timeout).await {
             Ok(answered) if answered.is_busy() => Err(CallError::Busy),
-            Ok(answered) => Ok(answered.body),
+            Ok(answered) => Ok(Some(answered)),
             // Whoever says too much has heard us.
-            Err(CallError::TooLarge) => Ok(Bytes::new()),
+            Err(CallError::TooLarge) => Ok(None),
             Err(error) => Err(error),
         }
     }

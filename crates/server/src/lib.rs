@@ -1,11 +1,13 @@
 //! The shells: the manager and the referee as services, and the record they keep.
 //!
-//! [`journal`] is where leagues are written down, [`record`] what is read out of it later.
+//! [`journal`] is where leagues are written down, [`record`] what is read out of it later,
+//! [`letters`] what the manager sends and receives.
 //! [`manager`] and [`referee`] run core's machines and meet only over the protocol. [`runtime`]
 //! puts a whole league together; nobody knows it. [`secret`] keeps the private files, [`limits`]
 //! names every bound.
 
 pub mod journal;
+pub mod letters;
 pub mod limits;
 pub mod manager;
 pub mod record;

@@ -45,6 +45,10 @@ pub struct Meter {
     pub rows: Counter,
     /// Time to make rows durable.
     pub append_time: Histogram,
+    /// Letters that were kept beside the record.
+    pub letters: Counter,
+    /// Letters that were not, for want of room.
+    pub letters_dropped: Counter,
 }
 
 /// Where a request went.
@@ -106,6 +110,8 @@ impl Meter {
             running: Gauge::new(),
             rows: Counter::new(),
             append_time: Histogram::new(),
+            letters: Counter::new(),
+            letters_dropped: Counter::new(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! `league prune`: transcripts are not kept for ever, the record is.
+//! `league prune`: transcripts and letters are not kept for ever, the record is.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Transcripts are kept at least this long unless somebody insists.
 const KEPT_MIN: Duration = Duration::from_secs(30 * DAY.as_secs());
 
-/// Delete the transcripts of old matches. Results and hashes stay for ever.
+/// Delete the transcripts of old matches and old letters. Results and hashes stay for ever.
 ///
 /// The manager of the directory must be stopped meanwhile: only one process writes a record.
 #[derive(Debug, Args)]
@@ -50,8 +50,9 @@ pub(crate) fn run(args: &PruneArgs) -> Result<(), Failure> {
     let expired = expire(&mut journal, before, args.dry_run).context("cannot prune the record")?;
     let verb = if args.dry_run { "would be deleted" } else { "deleted" };
     output::print(&format!(
-        "{} transcripts with {} bytes {verb}, {} kept; every result and hash stays\n",
-        expired.transcripts, expired.bytes, expired.kept
+        "{} transcripts with {} bytes {verb}, {} kept; {} letters {verb}, {} kept; every result \
+         and hash stays\n",
+        expired.transcripts, expired.bytes, expired.kept, expired.letters, expired.letters_kept
     ))
     .context("cannot write to stdout")?;
     Ok(())

@@ -85,7 +85,7 @@ fn programs_can_read_it_and_filter_it() {
     let conversation = only["conversation"].as_str().unwrap();
     assert_eq!(only["trace"]["conversation"], conversation);
     let same = document(&place, &format!("trace --conversation {conversation} --json"));
-    assert_eq!(same, one);
+    assert_eq!(same["matches"], one["matches"]);
     let player = only["players"][0].as_str().unwrap();
     let theirs = document(&place, &format!("trace --agent {player} --json"));
     let theirs = theirs["matches"].as_array().unwrap();
@@ -95,6 +95,46 @@ fn programs_can_read_it_and_filter_it() {
         let peers = entries.iter().filter_map(|entry| entry["peer"].as_str());
         assert!(peers.clone().all(|peer| peer == player) && peers.count() > 6, "{record}");
     }
+}
+
+/// The letters of one name, as `trace --json` tells them.
+fn letters<'a>(told: &'a Value, name: &str) -> Vec<&'a Value> {
+    let all = told["letters"].as_array().expect("letters");
+    all.iter().filter(|letter| letter["name"] == name).collect()
+}
+
+// req: OBS-2
+#[test]
+fn what_the_manager_and_an_agent_said_is_found_by_agent_conversation_and_match() {
+    let place = Place::new();
+    said(&place, "play --players 3");
+    let told = document(&place, "trace --agent P01 --json");
+    assert_eq!(told["letters_dropped"], 0);
+    let registration = letters(&told, "LEAGUE_REGISTER_REQUEST")[0];
+    assert_eq!(
+        (&registration["direction"], &registration["peer"]),
+        (&"received".into(), &"P01".into())
+    );
+    assert_eq!(registration["answer_body"]["result"]["auth_token"], "[redacted]");
+    let end = letters(&told, "LEAGUE_COMPLETED")[0];
+    assert_eq!((&end["direction"], &end["status"]), (&"sent".into(), &200.into()));
+    assert_eq!(end["body"]["params"]["conversation_id"], end["conversation"]);
+    for name in ["ROUND_ANNOUNCEMENT", "ROUND_COMPLETED", "LEAGUE_STANDINGS_UPDATE"] {
+        assert_eq!(letters(&told, name).len(), 3, "{name}");
+    }
+    let conversation = end["conversation"].as_str().unwrap();
+    let same = document(&place, &format!("trace --conversation {conversation} --json"));
+    assert_eq!((&same["letters"][0], &same["matches"]), (end, &Value::Array(vec![])));
+    let of_match = document(&place, "trace --match R1M1 --json");
+    let order = letters(&of_match, "START_MATCH")[0];
+    assert_eq!((&order["answer"], &order["match_id"]), (&"START_MATCH_ACK".into(), &"R1M1".into()));
+    let text = said(&place, "trace --match R1M1");
+    let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("no {what} in {text}"));
+    assert!(at("manager →  START_MATCH, ") < at("→  GAME_INVITATION, "), "{text}");
+    assert!(at("·  decided") < at("manager ⇐  MATCH_RESULT_REPORT, "), "{text}");
+    let bytes = said(&place, "trace --agent P01 --bytes");
+    assert!(bytes.contains("\"message_type\": \"LEAGUE_COMPLETED\""), "{bytes}");
+    assert!(!bytes.contains("tok_") && !bytes.contains("prf_"), "{bytes}");
 }
 
 #[test]
@@ -126,6 +166,7 @@ fn what_is_deleted_is_said_and_the_result_stays() {
     assert!(gone.starts_with("3 transcripts with "), "{gone}");
     let text = said(&place, "trace --match R1M1");
     assert!(text.contains("  Why: ") && text.contains("transcript expired"), "{text}");
+    assert!(!text.contains("START_MATCH"), "{text}");
     let again = said(&place, "prune --older-than 0s --force");
     assert!(again.starts_with("0 transcripts with 0 bytes deleted, 0 kept"), "{again}");
 }
@@ -143,7 +184,7 @@ fn what_is_not_there_is_said() {
         ("trace --match R9M9", format!("--match: R9M9 is no match of league {league}")),
         ("trace --agent P09", format!("--agent: there is no agent `P09` in league {league}")),
         ("trace --league other", "--league: there is no league `other`".into()),
-        ("trace --conversation c", "--conversation: no match of league".into()),
+        ("trace --conversation c", "--conversation: nothing in league".into()),
     ] {
         let run = place.run(line);
         assert_eq!(run.code, Some(2), "{}", run.stderr);

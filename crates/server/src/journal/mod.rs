@@ -17,6 +17,8 @@ use std::pin::Pin;
 
 use league_core::id::LeagueId;
 
+use crate::letters::Letters;
+
 pub use batch::{Attachment, Batch, StoredAttachment};
 pub use chain::{Hash, Head, Row, Seq};
 pub use error::{Damage, JournalError, Outage};
@@ -64,4 +66,10 @@ pub trait Journal: Send + Sync {
 
     /// Something to await the rows that come next. A league without rows can be awaited too.
     fn tail(&self, league: &LeagueId) -> Answer<'_, Tail>;
+
+    /// Where letters are noted that are kept beside the record. They are not part of it: some may
+    /// be missing, and a journal may keep none.
+    fn letters(&self) -> Letters {
+        Letters::none()
+    }
 }

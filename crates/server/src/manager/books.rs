@@ -12,6 +12,7 @@ use league_core::time::Timestamp;
 
 use crate::journal::codec::{self, CodecError, Skimmed};
 use crate::journal::{Attachment, Batch, Head, Journal, JournalError};
+use crate::letters::Letters;
 use crate::limits::REPLAY_PAGE_ROWS;
 
 /// A league and the journal that is its memory.
@@ -150,6 +151,11 @@ impl Books {
     /// The league, including what is not durable yet.
     pub const fn league(&self) -> &League {
         &self.league
+    }
+
+    /// Where letters about the league are noted.
+    pub(super) fn letters(&self) -> Letters {
+        self.journal.letters()
     }
 
     /// The last durable row.

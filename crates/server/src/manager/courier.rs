@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use league_agent::ambient;
-use league_agent::caller::CallError;
+use league_agent::caller::{Answered, CallError};
 use league_agent::exchange::{Exchange, new_conversation};
 use league_agent::guard::lock;
 use league_agent::log::talk;
@@ -25,6 +25,8 @@ use league_wire::{
 use tokio::sync::Notify;
 
 use super::news::Notice;
+use super::witness::{self, Begun, Templates};
+use crate::letters::{Letters, Part};
 use crate::limits::{LETTERS_BYTES_MAX, LETTERS_MAX, NOTICES_MAX, ORDER_TRIES};
 
 /// How to reach an agent, and what waits for it.
@@ -46,6 +48,15 @@ pub(super) struct Courier {
 pub(super) struct Mail {
     pub(super) notices: VecDeque<Arc<Notice>>,
     pub(super) handouts: Vec<Handout>,
+}
+
+/// What a courier carries letters with.
+#[derive(Clone, Copy)]
+pub(super) struct Bag<'a> {
+    pub(super) exchange: &'a Exchange,
+    pub(super) policy: &'a Policy,
+    pub(super) letters: &'a Letters,
+    pub(super) templates: &'a Templates,
 }
 
 impl Courier {
@@ -117,16 +128,15 @@ impl Courier {
     }
 
     /// Calls the agent, and remembers whether it answers.
-    async fn call(
-        &self,
-        exchange: &Exchange,
-        body: Bytes,
-        policy: &Policy,
-    ) -> Result<Bytes, CallError> {
+    async fn call(&self, bag: Bag<'_>, parcel: &[Packed]) -> Result<Option<Answered>, CallError> {
+        let Bag { exchange, policy, letters, .. } = bag;
+        let (body, begun) = (body_of(parcel), Begun::now());
         if let Some(breaker) = lock(&self.breaker).as_mut() {
             breaker.apply(Tried::Begun, ambient::now());
         }
         let told = exchange.tell(&self.endpoint, body, policy.default_timeout()).await;
+        let parts = parcel.iter().filter_map(|packed| packed.part.clone()).collect();
+        witness::called(letters, self.place(), &begun, parts, &told);
         let mut breaker = lock(&self.breaker);
         match &told {
             Ok(_) | Err(CallError::Busy | CallError::TooLarge) => *breaker = None,
@@ -143,37 +153,46 @@ impl Courier {
     /// the policy gives up. Gives back the matches that were not taken, and why.
     pub(super) async fn deliver(
         &self,
-        exchange: &Exchange,
-        (notices, orders): (Vec<Message>, Vec<(Handout, Message)>),
-        policy: &Policy,
+        bag: Bag<'_>,
+        notices: Vec<(&Arc<Notice>, Message)>,
+        orders: Vec<(Handout, Message)>,
     ) -> Vec<NotTaken> {
-        let notices = notices.into_iter().map(|message| (None, message));
-        let orders = orders.into_iter().map(|(handout, message)| (Some(handout), message));
+        let notices = notices.into_iter().map(|(notice, message)| (None, Some(notice), message));
+        let orders = orders.into_iter().map(|(handout, message)| (Some(handout), None, message));
         let mut not_taken = vec![];
         let mut parcel: Vec<Packed> = vec![];
-        for (handout, message) in notices.chain(orders) {
+        for (handout, notice, message) in notices.chain(orders) {
             let letter = self.letter(message);
-            let (id, body) = exchange.encode(self.dialect, &letter);
+            let (id, body) = bag.exchange.encode(self.dialect, &letter);
             talk::posted(self.agent, &letter, &body);
+            let part = bag.letters.are_kept().then(|| {
+                let shared = notice.map(|notice| (bag.templates, notice));
+                witness::part(&letter, self.dialect, (&id, &body), shared)
+            });
             let bytes: usize = parcel.iter().map(|packed| packed.body.len()).sum();
             let is_full =
                 parcel.len() == self.parcel_max() || bytes + body.len() > LETTERS_BYTES_MAX;
             if is_full && !parcel.is_empty() {
                 let full = std::mem::take(&mut parcel);
-                not_taken.extend(self.send(exchange, full, policy).await);
+                not_taken.extend(self.send(bag, full).await);
             }
-            parcel.push(Packed { id, body, handout });
+            parcel.push(Packed { id, body, handout, part });
         }
         if !parcel.is_empty() {
-            not_taken.extend(self.send(exchange, parcel, policy).await);
+            not_taken.extend(self.send(bag, parcel).await);
         }
         not_taken
     }
 
     /// Whether the agent answers a PING at all.
-    pub(super) async fn ping(&self, exchange: &Exchange, timeout: Duration) -> bool {
-        let (_, body) = exchange.encode(self.dialect, &self.letter(Message::Ping(Ping {})));
-        let answers = exchange.tell(&self.endpoint, body, timeout).await.is_ok();
+    pub(super) async fn ping(&self, bag: Bag<'_>) -> bool {
+        let letter = self.letter(Message::Ping(Ping {}));
+        let (id, body) = bag.exchange.encode(self.dialect, &letter);
+        let part = witness::part(&letter, self.dialect, (&id, &body), None);
+        let (begun, timeout) = (Begun::now(), bag.policy.default_timeout());
+        let told = bag.exchange.tell(&self.endpoint, body, timeout).await;
+        witness::called(bag.letters, self.place(), &begun, vec![part], &told);
+        let answers = told.is_ok();
         if answers {
             *lock(&self.breaker) = None;
             self.arrived.notify_one();
@@ -186,19 +205,14 @@ impl Courier {
     }
 
     /// News is worth more patience than a match, which somebody else can take.
-    async fn send(
-        &self,
-        exchange: &Exchange,
-        mut parcel: Vec<Packed>,
-        policy: &Policy,
-    ) -> Vec<NotTaken> {
-        let plan = RetryPlan::network(policy);
+    async fn send(&self, bag: Bag<'_>, mut parcel: Vec<Packed>) -> Vec<NotTaken> {
+        let plan = RetryPlan::network(bag.policy);
         let mut not_taken = vec![];
         let mut failures = 0;
         while !parcel.is_empty() {
-            let told = self.call(exchange, body_of(&parcel), policy).await;
-            let error = match told {
-                Ok(answer) => {
+            let error = match self.call(bag, &parcel).await {
+                Ok(answered) => {
+                    let answer = answered.map(|answered| answered.body).unwrap_or_default();
                     not_taken.extend(refusals(self.dialect, &parcel, &answer));
                     break;
                 }
@@ -225,6 +239,10 @@ impl Courier {
         not_taken
     }
 
+    const fn place(&self) -> (&LeagueId, AgentId, Dialect) {
+        (&self.league, self.agent, self.dialect)
+    }
+
     fn letter(&self, message: Message) -> Letter {
         let envelope = Envelope {
             sender: Sender::LeagueManager(None),
@@ -246,6 +264,8 @@ struct Packed {
     body: Vec<u8>,
     /// The match that it orders.
     handout: Option<Handout>,
+    /// How it is noted.
+    part: Option<Part>,
 }
 
 fn body_of(parcel: &[Packed]) -> Bytes {

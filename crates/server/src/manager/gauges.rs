@@ -47,6 +47,16 @@ pub(super) fn page(leagues: &Leagues) -> String {
         "Rows written to the journal, since this process began.",
         meter.rows.get(),
     );
+    page.single(
+        ("league_letters_total", Kind::Counter),
+        "Letters sent and received that are kept beside the record, since this process began.",
+        meter.letters.get(),
+    );
+    page.single(
+        ("league_letters_dropped_total", Kind::Counter),
+        "Letters that were not kept for want of room, since this process began.",
+        meter.letters_dropped.get(),
+    );
     let help = "Time to make rows durable.";
     page.histogram("league_append_seconds", help, &meter.append_time);
     page.finish()

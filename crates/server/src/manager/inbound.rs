@@ -9,7 +9,7 @@ use bytes::Bytes;
 use league_agent::ambient;
 use league_agent::caller::Caller;
 use league_agent::component::Component;
-use league_agent::desk::{self, Desk, Signed, refusal, shown_token};
+use league_agent::desk::{self, Desk, Signed, Witness, refusal, shown_token};
 use league_agent::endpoint::{Answer, Posted, Service};
 use league_agent::exchange::{Exchange, new_conversation};
 use league_agent::guard::lock;
@@ -25,7 +25,7 @@ use league_wire::message::{
     MatchResultAck, MatchResultReport, Meta, Ping, Pong, RegisterResponse,
 };
 use league_wire::{
-    AuthToken, Code, Decision, Dialect, Envelope, JoinCode, Letter, Message, Sender,
+    AuthToken, Code, Decision, Dialect, Envelope, JoinCode, Letter, Message, MessageType, Sender,
 };
 
 use sha2::{Digest, Sha256};
@@ -36,7 +36,7 @@ use super::figures::{self, Figures};
 use super::gate::{Gate, Rates, Visitor, origin};
 use super::leagues::{Leagues, Newcomer};
 use super::news::{self, Table};
-use super::{Stub, admin, evidence, gauges, query, view};
+use super::{Stub, admin, evidence, gauges, query, view, witness};
 use crate::limits::{ASSIGNMENTS_USUAL, HANDOUTS_MAX, LIST_WHOLE_MAX, OLD_ADDRESS_WAIT};
 
 const PROBING_AGENT: &str = concat!("league_manager/", env!("CARGO_PKG_VERSION"));
@@ -280,7 +280,7 @@ impl Manager {
         let stub = self.league(envelope)?;
         let outcome = stub.ask(Command::Start, None).await;
         outcome.map_err(|error| report(&error))?;
-        Ok(acknowledgement(league_wire::MessageType::StartLeague))
+        Ok(acknowledgement(MessageType::StartLeague))
     }
 
     async fn record(&self, envelope: &Envelope, message: MatchResultReport) -> Answered {
@@ -415,15 +415,17 @@ impl Manager {
         Err(refusal(Code::E012, "auth_token is not the token of the sender"))
     }
 
+    /// The league that a letter concerns, as far as it lets that be known.
+    fn concerned(&self, envelope: &Envelope) -> Option<Stub> {
+        let named = envelope.league_id.as_ref().and_then(|id| self.leagues.find(id));
+        named.or_else(|| self.leagues.only()).or_else(|| self.home(envelope))
+    }
+
     /// By whom a part of a call is counted.
     fn visitor(&self, peer: SocketAddr, letter: Option<&Letter>) -> Visitor {
         let stranger = Visitor::Stranger(origin(peer));
         let Some(Letter { envelope, message }) = letter else { return stranger };
-        let is_registration = matches!(
-            message,
-            Message::LeagueRegisterRequest(_) | Message::RefereeRegisterRequest(_)
-        );
-        if is_registration {
+        if Newcomer::of(message).is_some() {
             return Visitor::Newcomer(origin(peer));
         }
         let Some(shown) = &envelope.token else { return stranger };
@@ -431,9 +433,8 @@ impl Manager {
             let is_known = self.admin.matches(shown.reveal());
             return if is_known { Visitor::Administrator } else { stranger };
         }
-        let named = envelope.league_id.as_ref().and_then(|id| self.leagues.find(id));
-        let stub = named.or_else(|| self.leagues.only()).or_else(|| self.home(envelope));
-        let proved = stub.map(|stub| self.prove(&stub.published().league, envelope));
+        let proved =
+            self.concerned(envelope).map(|stub| self.prove(&stub.published().league, envelope));
         proved.and_then(Result::ok).map_or(stranger, |(_, nonce)| Visitor::Agent(nonce))
     }
 }
@@ -463,6 +464,17 @@ impl Desk for Manager {
     fn admit(&self, peer: SocketAddr, letters: &[Option<&Letter>]) -> Result<(), Duration> {
         let parts: Vec<_> = letters.iter().map(|letter| self.visitor(peer, *letter)).collect();
         self.gate.admit(ambient::now(), &parts)
+    }
+
+    fn witness(&self, letter: &Letter, dialect: Dialect, body: &str) -> Option<Witness> {
+        let joined = || {
+            let who = Newcomer::of(&letter.message)?;
+            self.league_to_join(&letter.envelope, who).ok()
+        };
+        let stub = self.concerned(&letter.envelope).or_else(joined)?;
+        let letters = stub.letters().clone();
+        let league = || stub.published().league.id().clone();
+        letters.are_kept().then(|| witness::received(letters, league(), (letter, dialect, body)))
     }
 
     fn sender(&self) -> Sender {
@@ -511,7 +523,7 @@ enum Deed {
     Officiate,
 }
 
-fn acknowledgement(of: league_wire::MessageType) -> Signed {
+fn acknowledgement(of: MessageType) -> Signed {
     Message::Ack(league_wire::message::Ack { of: Some(of) }).into()
 }
 

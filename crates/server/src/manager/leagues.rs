@@ -5,6 +5,7 @@ use std::sync::{PoisonError, RwLock};
 
 use league_core::id::LeagueId;
 use league_core::manager::{Charter, League, Phase, PlayerAdmission, Refusal};
+use league_wire::Message;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{OpenError, Stub};
@@ -54,6 +55,18 @@ pub enum FoundError {
 pub(super) enum Newcomer {
     Player,
     Referee,
+}
+
+impl Newcomer {
+    /// Who sends `message`, if it is a registration.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "whoever sends another is no newcomer")]
+    pub(super) const fn of(message: &Message) -> Option<Self> {
+        match message {
+            Message::LeagueRegisterRequest(_) => Some(Self::Player),
+            Message::RefereeRegisterRequest(_) => Some(Self::Referee),
+            _ => None,
+        }
+    }
 }
 
 impl Leagues {

@@ -22,6 +22,7 @@ mod query;
 #[cfg(test)]
 mod tests;
 mod view;
+mod witness;
 
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 
@@ -31,6 +32,7 @@ use league_core::manager::{Command, League, Refusal, Reply};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::journal::Head;
+use crate::letters::Letters;
 use crate::limits::MAILBOX_MAX;
 
 pub use actor::Actor;
@@ -46,6 +48,7 @@ pub use outbound::Outbound;
 pub struct Stub {
     mailbox: mpsc::Sender<Ask>,
     published: Arc<RwLock<Published>>,
+    letters: Letters,
 }
 
 /// What is durable, and therefore what may be shown.
@@ -92,7 +95,8 @@ impl Stub {
     fn new(books: &Books) -> (Self, mpsc::Receiver<Ask>) {
         let (mailbox, asks) = mpsc::channel(MAILBOX_MAX);
         let published = Published { league: books.league().clone(), head: books.head() };
-        (Self { mailbox, published: Arc::new(RwLock::new(published)) }, asks)
+        let (published, letters) = (Arc::new(RwLock::new(published)), books.letters());
+        (Self { mailbox, published, letters }, asks)
     }
 
     /// Asks the writer; the answer comes when what it says is in the books.
@@ -144,6 +148,11 @@ impl Stub {
             mpsc::error::TrySendError::Full(_) => AskError::Busy,
             mpsc::error::TrySendError::Closed(_) => AskError::Unavailable,
         })
+    }
+
+    /// Where the league's letters are noted.
+    const fn letters(&self) -> &Letters {
+        &self.letters
     }
 
     /// The durable state, for a short look.

@@ -95,6 +95,16 @@ pub(super) enum Notice {
 }
 
 impl Notice {
+    /// Whether everybody is told the same.
+    pub(super) fn is_the_same_for_all(&self) -> bool {
+        match self {
+            Self::Round { own, .. } => own.is_none(),
+            Self::RoundCompleted(_) => true,
+            Self::Standings { table, .. } | Self::Completed { table, .. } => table.whole.is_some(),
+            Self::State(_) => false,
+        }
+    }
+
     /// The message for one agent.
     pub(super) fn message(&self, to: AgentId) -> Message {
         let reader = match to {

@@ -9,14 +9,16 @@ use league_agent::guard::{self, lock};
 use league_core::id::AgentId;
 use league_core::manager::dispatch::Handout;
 use league_core::manager::{Command, Effect, League, Phase, Refusal};
+use league_core::policy::Policy;
 use league_core::proof::Keys;
 use league_core::time::Timestamp;
 use league_wire::{AuthToken, Message};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
-use super::courier::{Courier, Mail};
+use super::courier::{Bag, Courier, Mail};
 use super::news::{self, Notice, Table};
+use super::witness::Templates;
 use super::{Alarm, AskError, Stub};
 use crate::limits::{END_TOLD_WITHIN, LEAVE_TIMEOUT};
 
@@ -30,6 +32,7 @@ pub struct Outbound {
     /// The table of the last round's end, which players are shown when they must choose.
     table: Mutex<Arc<Table>>,
     table_changed: Notify,
+    templates: Templates,
     leaving: watch::Sender<bool>,
     /// Where the administrator hears what does not go on by itself.
     bell: OnceLock<Bell>,
@@ -55,6 +58,7 @@ impl Outbound {
             tasks: Mutex::default(),
             table: Mutex::new(table),
             table_changed: Notify::new(),
+            templates: Templates::default(),
             leaving: watch::Sender::new(false),
             bell: OnceLock::new(),
         })
@@ -157,9 +161,9 @@ impl Outbound {
         let Some(courier) = lock(&self.couriers).get(&agent).cloned() else { return };
         let (outbound, mut leaving) = (self.clone(), self.leaving.subscribe());
         lock(&self.tasks).spawn(async move {
-            let timeout = outbound.stub.published().league.policy().default_timeout();
+            let policy = outbound.stub.published().league.policy().clone();
             let answered = tokio::select! {
-                answered = courier.ping(&outbound.exchange, timeout) => answered,
+                answered = courier.ping(outbound.bag(&policy)) => answered,
                 _ = leaving.wait_for(|leaving| *leaving) => false,
             };
             if answered {
@@ -215,9 +219,14 @@ impl Outbound {
         });
     }
 
+    fn bag<'a>(&'a self, policy: &'a Policy) -> Bag<'a> {
+        let (exchange, letters) = (&self.exchange, self.stub.letters());
+        Bag { exchange, policy, letters, templates: &self.templates }
+    }
+
     async fn deliver(&self, courier: &Courier, mail: Mail) {
-        let notices = mail.notices.iter().map(|notice| notice.message(courier.agent));
-        let notices: Vec<Message> = notices.collect();
+        let notices = mail.notices.iter().map(|notice| (notice, notice.message(courier.agent)));
+        let notices: Vec<(_, Message)> = notices.collect();
         let (orders, policy) = {
             let published = self.stub.published();
             let table = lock(&self.table).clone();
@@ -228,7 +237,7 @@ impl Outbound {
             let orders: Vec<_> = mail.handouts.iter().filter_map(order).collect();
             (orders, published.league.policy().clone())
         };
-        let not_taken = courier.deliver(&self.exchange, (notices, orders), &policy).await;
+        let not_taken = courier.deliver(self.bag(&policy), notices, orders).await;
         courier.put_back(mail.notices);
         for (handout, cause) in not_taken {
             let (match_id, attempt) = (handout.match_id, handout.attempt);

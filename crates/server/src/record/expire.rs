@@ -15,10 +15,14 @@ pub struct Expired {
     pub bytes: u64,
     /// How many transcripts stay.
     pub kept: u64,
+    /// How many of the manager's letters.
+    pub letters: u64,
+    /// How many of them stay.
+    pub letters_kept: u64,
 }
 
-/// Deletes the transcripts of results that were recorded before `before`; only counts them if it is
-/// a `rehearsal`. Rows and hashes stay.
+/// Deletes the transcripts of results that were recorded before `before`, and the letters from
+/// before that; only counts them if it is a `rehearsal`. Rows and hashes stay.
 ///
 /// # Errors
 /// If the journal cannot be read or written.
@@ -53,7 +57,8 @@ pub fn expire(
             journal.delete(&league, &old)?;
         }
     }
-    if !rehearsal && expired.transcripts > 0 {
+    (expired.letters, expired.letters_kept) = journal.delete_letters(before, rehearsal)?;
+    if !rehearsal && expired.transcripts + expired.letters > 0 {
         journal.compact()?;
     }
     Ok(expired)

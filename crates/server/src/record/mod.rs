@@ -3,10 +3,13 @@
 mod expire;
 pub mod league;
 mod pack;
+mod post;
 pub mod transcript;
 
+pub use crate::letters::{Exchanged, Way};
 pub use expire::{Expired, expire};
 pub use league::{Found, LeagueRecord, MatchRecord, ReadError, founded};
 pub use league_wire::redact;
 pub use pack::{Unpacked, pack, unpack};
+pub use post::Post;
 pub use transcript::{Entry, Kind, Party, Transcript};

@@ -18,6 +18,8 @@ mod impostor;
 #[cfg(test)]
 mod kill;
 #[cfg(test)]
+mod letters;
+#[cfg(test)]
 mod numbers;
 #[cfg(test)]
 mod own_referee;

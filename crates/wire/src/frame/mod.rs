@@ -56,7 +56,9 @@ pub struct Request<'a> {
     pub method: Cow<'a, str>,
     /// The parameters as they came.
     pub params: Option<Json<'a>>,
-    /// The same, taken apart on the way if they are an object.
+    /// All of it as it came.
+    pub raw: &'a str,
+    /// The parameters, taken apart on the way if they are an object.
     parts: Option<Parts<'a>>,
 }
 
@@ -285,7 +287,7 @@ fn request(text: &str) -> Result<Request<'_>, FrameError> {
     }
     match members.method.map(Json::text) {
         Some(Some(method)) if !method.is_empty() => {
-            Ok(Request { id, method, params: members.params, parts: members.parts })
+            Ok(Request { id, method, params: members.params, raw: text, parts: members.parts })
         }
         Some(Some(_) | None) | None => {
             Err(FrameError::invalid(id, "method: expected a text that is not empty"))

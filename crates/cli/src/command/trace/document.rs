@@ -4,7 +4,7 @@ use league_core::game::{Move, Turn};
 use league_core::manager::Recorded;
 use league_core::seat::Seat;
 use league_core::verdict::Verdict;
-use league_server::record::{Found, LeagueRecord, MatchRecord, Transcript};
+use league_server::record::{Exchanged, Found, LeagueRecord, MatchRecord, Post, Transcript, Way};
 use league_wire::iso;
 use serde_json::{Value, json};
 
@@ -17,7 +17,12 @@ pub(super) fn list(league: &LeagueRecord) -> Value {
 }
 
 /// The matches with everything that was said in them.
-pub(super) fn matches(league: &LeagueRecord, told: &[Told<'_>], agent: Option<&str>) -> Value {
+pub(super) fn matches(
+    league: &LeagueRecord,
+    told: &[Told<'_>],
+    post: &Post,
+    agent: Option<&str>,
+) -> Value {
     let matches = told.iter().map(|Told { record, found }| {
         let mut value = summary(record);
         let (state, transcript) = transcript(found, agent);
@@ -26,7 +31,45 @@ pub(super) fn matches(league: &LeagueRecord, told: &[Told<'_>], agent: Option<&s
         value
     });
     let matches: Vec<_> = matches.collect();
-    json!({ "league_id": league.id.as_str(), "completed": league.completed, "matches": matches })
+    json!({
+        "league_id": league.id.as_str(),
+        "completed": league.completed,
+        "matches": matches,
+        "letters": post.letters.iter().map(letter).collect::<Vec<_>>(),
+        "letters_dropped": post.dropped,
+        "letters_unreadable": post.unreadable,
+    })
+}
+
+/// A letter and its answer, as the manager saw them.
+fn letter(letter: &Exchanged) -> Value {
+    let direction = match letter.way {
+        Way::Came => "received",
+        Way::Went => "sent",
+        Way::Told => "told",
+    };
+    json!({
+        "at": iso::format(letter.at),
+        "direction": direction,
+        "peer": letter.peer,
+        "name": letter.name,
+        "conversation": letter.conversation,
+        "match_id": letter.match_id,
+        "dialect": letter.dialect,
+        "bytes": letter.bytes,
+        "body": letter.body.as_deref().map(body),
+        "took_us": letter.took_us,
+        "status": letter.status,
+        "answer": letter.answer_name,
+        "answer_bytes": letter.answer_bytes,
+        "answer_body": letter.answer.as_deref().map(body),
+        "wrong": letter.wrong,
+    })
+}
+
+/// A body as JSON if it is some, else as text.
+fn body(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| json!(text))
 }
 
 fn summary(record: &MatchRecord) -> Value {

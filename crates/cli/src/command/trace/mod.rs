@@ -1,6 +1,7 @@
-//! `league trace`: what was said in a match, and why it ended as it did.
+//! `league trace`: what was said in a match or to an agent, and why a match ended as it did.
 
 mod document;
+mod mail;
 mod story;
 
 use std::path::{Path, PathBuf};
@@ -9,12 +10,12 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use league_core::id::{ConversationId, LeagueId, MatchId};
 use league_server::journal::sqlite::{OpenError, SqliteView};
-use league_server::record::{self, Found, LeagueRecord, MatchRecord};
+use league_server::record::{self, Exchanged, Found, LeagueRecord, MatchRecord, Post};
 
 use crate::output;
 use crate::report::{Failure, Hint};
 
-/// Show what was said in a match, and why it ended as it did.
+/// Show what was said in a match or to an agent, and why a match ended as it did.
 ///
 /// Reads the record without disturbing a manager that is writing it. Without a filter it lists the
 /// matches of the league. Tokens and proofs are never shown.
@@ -24,7 +25,7 @@ Examples:
   league trace                           every match with its result and the reason
   league trace --match R1M1              every message of one match, with times
   league trace --match R1M1 --bytes      the same with the bodies
-  league trace --agent P01               everything that was said to and by one player
+  league trace --agent P01               everything that was said to and by one agent
   league trace --match R1M1 --json       one JSON document on stdout
 ")]
 pub(crate) struct TraceArgs {
@@ -37,10 +38,10 @@ pub(crate) struct TraceArgs {
     /// Only this match
     #[arg(long = "match", value_name = "R1M1", group = "filter")]
     match_id: Option<MatchId>,
-    /// Only the match with this conversation
+    /// Only the match with this conversation, and the manager's letters of it
     #[arg(long, value_name = "ID", group = "filter")]
     conversation: Option<ConversationId>,
-    /// Only the matches of this player or referee, and what concerns it
+    /// Only the matches of this player or referee, and what the manager and it said
     #[arg(long, value_name = "P01", group = "filter")]
     agent: Option<String>,
     /// Show the bodies too
@@ -60,17 +61,21 @@ struct Told<'a> {
 pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     let view = open(&args.data)?;
     let league = league(&view, args)?;
-    let matches = chosen(&league, args).map_err(|error| Failure::usage("trace", error))?;
     let text = if is_filtered(args) {
+        let post = Post::read(&view, &league.id, |letter| is_wanted(letter, args));
+        let post = post.context("cannot read the letters")?;
+        let matches =
+            chosen(&league, args, &post).map_err(|error| Failure::usage("trace", error))?;
         let mut told = vec![];
         for record in matches {
             let found = league.transcript(&view, record).context("cannot read a transcript")?;
             told.push(Told { record, found });
         }
+        let agent = args.agent.as_deref();
         if args.json {
-            format!("{}\n", document::matches(&league, &told, args.agent.as_deref()))
+            format!("{}\n", document::matches(&league, &told, &post, agent))
         } else {
-            story::matches(&league, &told, args.agent.as_deref(), args.bytes)
+            story::matches(&league, &told, &post, (agent, args.bytes))
         }
     } else if args.json {
         format!("{}\n", document::list(&league))
@@ -108,6 +113,17 @@ const fn is_filtered(args: &TraceArgs) -> bool {
     args.match_id.is_some() || args.conversation.is_some() || args.agent.is_some()
 }
 
+/// Whether a letter is one of those that are asked for.
+fn is_wanted(letter: &Exchanged, args: &TraceArgs) -> bool {
+    let is = |wanted: &str, is: Option<&str>| is == Some(wanted);
+    let of_match = args.match_id.map(|id| is(&id.to_string(), letter.match_id.as_deref()));
+    let conversation = args.conversation.as_ref();
+    let of_conversation =
+        conversation.map(|id| is(&id.to_string(), Some(letter.conversation.as_str())));
+    let of_agent = args.agent.as_ref().map(|id| is(id, Some(letter.peer.as_str())));
+    [of_match, of_conversation, of_agent].into_iter().flatten().all(|holds| holds)
+}
+
 /// The league that is asked for, else the one that was founded last.
 fn league(view: &SqliteView, args: &TraceArgs) -> Result<LeagueRecord, Failure> {
     let ids = view.leagues().context("cannot read the record")?;
@@ -133,7 +149,11 @@ fn league(view: &SqliteView, args: &TraceArgs) -> Result<LeagueRecord, Failure> 
 }
 
 /// The matches that are asked for.
-fn chosen<'a>(league: &'a LeagueRecord, args: &TraceArgs) -> anyhow::Result<Vec<&'a MatchRecord>> {
+fn chosen<'a>(
+    league: &'a LeagueRecord,
+    args: &TraceArgs,
+    post: &Post,
+) -> anyhow::Result<Vec<&'a MatchRecord>> {
     let all = league.matches.values();
     if let Some(id) = args.match_id {
         let found = league.matches.get(&id);
@@ -149,8 +169,8 @@ fn chosen<'a>(league: &'a LeagueRecord, args: &TraceArgs) -> anyhow::Result<Vec<
             recorded.is_some_and(|recorded| recorded.conversation == *conversation)
         };
         let found: Vec<_> = all.filter(is_it).collect();
-        if found.is_empty() {
-            bail!("--conversation: no match of league {} had that conversation", league.id);
+        if found.is_empty() && post.letters.is_empty() {
+            bail!("--conversation: nothing in league {} had that conversation", league.id);
         }
         return Ok(found);
     }

@@ -6,11 +6,15 @@ use std::path::Path;
 use league_core::game::{Move, Turn};
 use league_core::manager::{DrawEvidence, Recorded};
 use league_core::seat::Seat;
+use league_core::time::Timestamp;
 use league_core::verdict::Verdict;
-use league_server::record::{Entry, Found, Kind, LeagueRecord, MatchRecord, Transcript};
+use league_server::record::{
+    Entry, Exchanged, Found, Kind, LeagueRecord, MatchRecord, Post, Transcript,
+};
 use league_wire::iso;
 
 use super::Told;
+use super::mail::{self, Dated};
 
 /// Every match with its result, the reason, and whether there is more to see.
 pub(super) fn list(league: &LeagueRecord, data: &Path) -> String {
@@ -68,14 +72,30 @@ pub(super) fn result(record: &MatchRecord, verdict: Verdict) -> String {
 pub(super) fn matches(
     league: &LeagueRecord,
     told: &[Told<'_>],
-    agent: Option<&str>,
-    bytes: bool,
+    post: &Post,
+    (agent, bytes): (Option<&str>, bool),
 ) -> String {
+    let is_shown = |letter: &&Exchanged| {
+        told.iter().any(|told| Some(&told.record.match_id.to_string()) == letter.match_id.as_ref())
+    };
+    let (inside, outside): (Vec<&Exchanged>, Vec<&Exchanged>) =
+        post.letters.iter().partition(is_shown);
+    let mut outside = outside.into_iter().peekable();
     let mut out = String::new();
     for Told { record, found } in told {
+        if let Some(begins) = beginning(found, record) {
+            let mut before = vec![];
+            while let Some(letter) = outside.next_if(|letter| letter.at < begins) {
+                before.push(letter);
+            }
+            letters(&mut out, &before, bytes);
+        }
         head(&mut out, league, record, found);
+        let id = record.match_id.to_string();
+        let own = inside.iter().filter(|letter| letter.match_id.as_ref() == Some(&id));
+        let own: Vec<&Exchanged> = own.copied().collect();
         match found {
-            Found::Ours(transcript) => entries(&mut out, transcript, agent, bytes),
+            Found::Ours(transcript) => entries(&mut out, (transcript, &own), agent, bytes),
             Found::Foreign(json) => {
                 out.push_str("\n  The referee sent a transcript in a form of its own:\n");
                 indent(&mut out, &pretty(json));
@@ -94,9 +114,40 @@ pub(super) fn matches(
                 out.push_str(&format!("\n  transcript not readable: {why}\n"));
             }
         }
+        if !matches!(found, Found::Ours(_)) {
+            letters(&mut out, &own, bytes);
+        }
         out.push('\n');
     }
+    letters(&mut out, &outside.collect::<Vec<_>>(), bytes);
+    if post.dropped > 0 {
+        out.push_str(&format!("  {} letters of the league were not kept\n", post.dropped));
+    }
+    if post.unreadable > 0 {
+        out.push_str(&format!("  {} letters of the league cannot be read\n", post.unreadable));
+    }
     out
+}
+
+/// When a match began, as far as somebody told.
+fn beginning(found: &Found, record: &MatchRecord) -> Option<Timestamp> {
+    let told = match found {
+        Found::Ours(transcript) => iso::parse(&transcript.began).ok(),
+        Found::None | Found::Expired | Found::Foreign(_) | Found::Unreadable(_) => None,
+    };
+    told.or_else(|| record.decided.as_ref().map(|(at, ..)| *at))
+}
+
+/// Letters of the manager that belong to no match that is shown.
+fn letters(out: &mut String, letters: &[&Exchanged], bytes: bool) {
+    if letters.is_empty() {
+        return;
+    }
+    let mut lines: Vec<_> =
+        letters.iter().flat_map(|letter| mail::lines(letter, None, bytes)).collect();
+    lines.sort_by_key(|(at, _)| *at);
+    lines.iter().for_each(|(_, line)| out.push_str(line));
+    out.push('\n');
 }
 
 /// Who played, who lost, and why.
@@ -202,7 +253,12 @@ fn remarks(out: &mut String, record: &MatchRecord) {
     }
 }
 
-fn entries(out: &mut String, transcript: &Transcript, agent: Option<&str>, bytes: bool) {
+fn entries(
+    out: &mut String,
+    (transcript, letters): (&Transcript, &[&Exchanged]),
+    agent: Option<&str>,
+    bytes: bool,
+) {
     for party in &transcript.players {
         let (endpoint, dialect) = (printable(&party.endpoint), printable(&party.dialect));
         out.push_str(&format!("  {} is at {endpoint}, spoken to in {dialect}\n", party.player));
@@ -212,9 +268,16 @@ fn entries(out: &mut String, transcript: &Transcript, agent: Option<&str>, bytes
     let agent = agent.filter(|agent| is_player(agent));
     let concerns =
         |entry: &&Entry| agent.is_none() || entry.peer.is_none() || entry.peer.as_deref() == agent;
+    let began = iso::parse(&transcript.began).ok();
+    let mut lines: Vec<Dated> = vec![];
     for entry in transcript.entries.iter().filter(concerns) {
-        self::entry(out, entry, bytes);
+        let mut line = String::new();
+        self::entry(&mut line, entry, bytes);
+        lines.push((began.map_or(0, mail::micros).saturating_add_unsigned(entry.at_us), line));
     }
+    lines.extend(letters.iter().flat_map(|letter| mail::lines(letter, began, bytes)));
+    lines.sort_by_key(|(at, _)| *at);
+    lines.iter().for_each(|(_, line)| out.push_str(line));
     if transcript.left_out > 0 {
         out.push_str(&format!("  {} further calls were not kept\n", transcript.left_out));
     }
@@ -261,7 +324,7 @@ fn entry(out: &mut String, entry: &Entry, bytes: bool) {
     }
 }
 
-fn span(micros: u64) -> String {
+pub(super) fn span(micros: u64) -> String {
     if micros < 1_000_000 {
         return format!("{}.{} ms", micros / 1_000, micros % 1_000 / 100);
     }
@@ -269,7 +332,7 @@ fn span(micros: u64) -> String {
 }
 
 /// Valid JSON with a line for every value, in the order in which it was written.
-fn pretty(json: &str) -> String {
+pub(super) fn pretty(json: &str) -> String {
     let mut out = String::with_capacity(2 * json.len());
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     let line = |out: &mut String, depth: usize| {
@@ -315,14 +378,14 @@ fn pretty(json: &str) -> String {
     out
 }
 
-fn indent(out: &mut String, text: &str) {
+pub(super) fn indent(out: &mut String, text: &str) {
     for line in text.lines() {
         out.push_str(&format!("        {}\n", printable(line)));
     }
 }
 
 /// What strangers wrote, without what would move the cursor about.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     let safe = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
     text.chars().map(safe).collect()
 }

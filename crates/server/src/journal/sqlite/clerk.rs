@@ -13,6 +13,7 @@ use super::fold::Folder;
 use super::places::{Recent, number};
 use super::queue::Queue;
 use super::reader::Desk;
+use super::shelf::Shelf;
 use super::stream::{Known, Stream};
 use super::ticket::{Links, Order, Reply, Request};
 use super::writer::Counter;
@@ -33,6 +34,7 @@ pub(super) struct Clerk {
     folder: Folder,
     connection: Connection,
     recent: Arc<Recent>,
+    shelf: Arc<Shelf>,
     tails: Arc<Tails>,
     counter: Arc<Counter>,
     /// Nothing that was learned in an earlier era is true for certain.
@@ -69,7 +71,7 @@ impl Clerk {
     pub(super) fn new(
         connection: Connection,
         folder: Folder,
-        recent: Arc<Recent>,
+        (recent, shelf): (Arc<Recent>, Arc<Shelf>),
         tails: Arc<Tails>,
         counter: Arc<Counter>,
     ) -> rusqlite::Result<Self> {
@@ -79,6 +81,7 @@ impl Clerk {
             folder,
             connection,
             recent,
+            shelf,
             tails,
             counter,
             era: 0,
@@ -157,7 +160,8 @@ impl Clerk {
             patience: self.last_commit / COMPANY_WAIT_FRACTION,
             written,
         };
-        let (end, written) = pen.write(queue, waiting)?;
+        let (end, mut written) = pen.write(queue, waiting)?;
+        written.bytes += self.shelf.store(&transaction)?;
         let begun = Mark::set();
         transaction.commit()?;
         self.last_commit = begun.elapsed();

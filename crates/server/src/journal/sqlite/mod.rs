@@ -11,6 +11,7 @@ mod open;
 mod places;
 mod queue;
 mod reader;
+mod shelf;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -33,16 +34,19 @@ use self::clerk::Clerk;
 use self::fold::Folder;
 use self::places::Recent;
 use self::reader::Readers;
+use self::shelf::Shelf;
 use self::writer::{Counter, Writer};
 use super::tail::{Tails, subscribed};
 use super::{Answer, Batch, Head, Journal, Row, Seq, StoredAttachment, Tail};
+use crate::letters::{Keeper, Letters, Room};
 
 /// Leagues in a file. Dropping it writes what is still waiting and closes the file.
 pub struct SqliteJournal {
     // In the order of closing: the writer is the last to close the file and folds the write-ahead
     // log into it, then the directory is free for another process.
     readers: Arc<Readers>,
-    writer: Writer,
+    keeper: Keeper,
+    writer: Arc<Writer>,
     tails: Arc<Tails>,
     file: PathBuf,
     _lock: File,
@@ -64,6 +68,15 @@ impl SqliteJournal {
     /// # Errors
     /// Those of [`Self::open`].
     pub fn open_within(directory: &Path, bytes_max: Option<u64>) -> Result<Self, OpenError> {
+        Self::open_with(directory, bytes_max, Room::default())
+    }
+
+    /// As [`Self::open_within`], with `room` for letters that wait to be kept.
+    pub(crate) fn open_with(
+        directory: &Path,
+        bytes_max: Option<u64>,
+        room: Room,
+    ) -> Result<Self, OpenError> {
         let lock = open::lock(directory)?;
         let file = directory.join(open::FILE);
         let connection = open::connect(&file, bytes_max)?;
@@ -72,11 +85,19 @@ impl SqliteJournal {
         let (for_readers, for_appenders) = (Arc::clone(&recent), Arc::clone(&counter));
         let unusable = |source| OpenError::Unusable { file: file.clone(), source };
         let folder = Folder::start(&file).map_err(unusable)?;
-        let clerk = Clerk::new(connection, folder, recent, Arc::clone(&tails), counter)
+        let shelf = Arc::<Shelf>::default();
+        let own_shelf = Arc::clone(&shelf);
+        let clerk = Clerk::new(connection, folder, (recent, shelf), Arc::clone(&tails), counter)
             .map_err(|source| OpenError::Database { file: file.clone(), source })?;
-        let writer = Writer::start(clerk, for_appenders).map_err(unusable)?;
+        let writer = Arc::new(Writer::start(clerk, for_appenders).map_err(unusable)?);
+        let errands = Arc::clone(&writer);
+        let store = move |bundle| {
+            let nudged = own_shelf.put(bundle);
+            nudged.into_iter().for_each(|league| errands.nudge(&league));
+        };
+        let keeper = Keeper::start(room, store).map_err(unusable)?;
         let readers = Arc::new(Readers::new(file.clone(), for_readers));
-        Ok(Self { readers, writer, tails, file, _lock: lock })
+        Ok(Self { readers, keeper, writer, tails, file, _lock: lock })
     }
 
     /// The file that holds the leagues.
@@ -116,5 +137,9 @@ impl Journal for SqliteJournal {
 
     fn tail(&self, league: &LeagueId) -> Answer<'_, Tail> {
         subscribed(&self.tails, league, self.head(league))
+    }
+
+    fn letters(&self) -> Letters {
+        self.keeper.letters()
     }
 }

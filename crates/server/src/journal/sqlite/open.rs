@@ -19,7 +19,10 @@ const APPLICATION_ID: i64 = 0x4C47_4A31;
 /// What the file grows by.
 pub(super) const PAGE_BYTES: usize = 4096;
 /// One script for each version of the file, oldest first.
-const MIGRATIONS: [&str; 1] = [include_str!("../../../migrations/sqlite/0001_journal.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../../migrations/sqlite/0001_journal.sql"),
+    include_str!("../../../migrations/sqlite/0002_letters.sql"),
+];
 
 /// Why a journal could not be opened.
 #[derive(Debug, thiserror::Error)]

@@ -40,6 +40,17 @@ impl<T> Queue<T> {
                 self.room.acquire().await.map_err(|_| Closed)?.forget();
             }
         }
+        self.push(sent)
+    }
+
+    /// Puts something at the end if there is room just now; whether it did.
+    pub(super) fn try_send(&self, sent: T) -> bool {
+        let Ok(room) = self.room.try_acquire() else { return false };
+        room.forget();
+        self.push(sent).is_ok()
+    }
+
+    fn push(&self, sent: T) -> Result<(), Closed> {
         let mut state = self.lock();
         if state.is_closed {
             return Err(Closed);

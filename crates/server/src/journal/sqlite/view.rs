@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use league_core::id::LeagueId;
+use league_core::time::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fault::{stored, told_of_all};
@@ -13,10 +14,17 @@ use super::open::{self, OpenError};
 use super::places::{self, Recent};
 use super::reader::Desk;
 use crate::journal::{Head, JournalError, Row, Seq, StoredAttachment};
+use crate::letters::Bundle;
 use crate::limits::LOCK_WAIT_MS_MAX;
 
 const DELETE: &str = "DELETE FROM attachment WHERE league = ?1 AND seq = ?2";
 const SIZE: &str = "SELECT length(bytes) FROM attachment WHERE league = ?1 AND seq = ?2";
+const HAS_LETTERS: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'letters'";
+const LETTERS: &str =
+    "SELECT first, last, count, dropped, bytes FROM letters WHERE league = ?1 ORDER BY id";
+const OLD_LETTERS: &str = "SELECT coalesce(sum(count), 0) FROM letters WHERE last < ?1";
+const KEPT_LETTERS: &str = "SELECT coalesce(sum(count), 0) FROM letters WHERE last >= ?1";
+const DELETE_LETTERS: &str = "DELETE FROM letters WHERE last < ?1";
 
 /// A journal that is only looked at. It takes no lock, so that a running manager is not disturbed;
 /// what is appended after it was opened may or may not be seen.
@@ -94,6 +102,37 @@ impl SqliteView {
         seq: Seq,
     ) -> Result<Option<StoredAttachment>, JournalError> {
         self.desk().attachment(league, seq)
+    }
+
+    /// Calls `each` with every bundle of letters of a league, oldest first. A file that was made
+    /// before there were any has none.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn letters(
+        &self,
+        league: &LeagueId,
+        mut each: impl FnMut(Bundle),
+    ) -> Result<(), JournalError> {
+        let mut find = || -> rusqlite::Result<()> {
+            let is_there = self.connection.prepare(HAS_LETTERS)?.exists([])?;
+            let number = places::number(&self.connection, league.as_str())?;
+            let (true, Some(number)) = (is_there, number) else { return Ok(()) };
+            let mut statement = self.connection.prepare(LETTERS)?;
+            let mut rows = statement.query([number])?;
+            while let Some(row) = rows.next()? {
+                each(Bundle {
+                    league: league.clone(),
+                    first: Timestamp::from_millis(row.get(0)?),
+                    last: Timestamp::from_millis(row.get(1)?),
+                    count: row.get::<_, i64>(2)?.unsigned_abs(),
+                    dropped: row.get::<_, i64>(3)?.unsigned_abs(),
+                    bytes: row.get(4)?,
+                });
+            }
+            Ok(())
+        };
+        find().map_err(|error| told_of_all(&error))
     }
 
     /// Copies everything that is durable at this moment to a new file, whoever writes meanwhile.
@@ -186,6 +225,30 @@ impl SqlitePruner {
                 }
             }
             transaction.commit()
+        };
+        delete().map_err(|error| told_of_all(&error))
+    }
+
+    /// Deletes the letters whose last is older than `before`, and says how many they were; only
+    /// counts them if it is a `rehearsal`. The second number is how many stay.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn delete_letters(
+        &self,
+        before: Timestamp,
+        rehearsal: bool,
+    ) -> Result<(u64, u64), JournalError> {
+        let connection = &self.view.connection;
+        let delete = || -> rusqlite::Result<(u64, u64)> {
+            let count = |sql: &str| {
+                connection.query_row(sql, [before.as_millis()], |row| row.get::<_, i64>(0))
+            };
+            let (old, kept) = (count(OLD_LETTERS)?, count(KEPT_LETTERS)?);
+            if !rehearsal {
+                connection.execute(DELETE_LETTERS, [before.as_millis()])?;
+            }
+            Ok((old.unsigned_abs(), kept.unsigned_abs()))
         };
         delete().map_err(|error| told_of_all(&error))
     }

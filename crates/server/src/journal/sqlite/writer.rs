@@ -50,6 +50,15 @@ impl Writer {
         }
     }
 
+    /// Makes a transaction happen soon, if none is about to.
+    pub(super) fn nudge(&self, league: &LeagueId) {
+        let stream = self.streams.get(league);
+        let expected = stream.guess().seq;
+        let nothing = self.prepare(stream, expected, Batch::default());
+        // Whoever finds no room finds others, who make it happen.
+        let _unanswered = nothing.map(|(request, _)| self.queue.try_send(request));
+    }
+
     fn prepare(
         &self,
         stream: Arc<Stream>,

@@ -1,0 +1,178 @@
+//! The thread that packs notes: it takes out what must not be told and puts letters together.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use league_agent::component::Component;
+use league_agent::meter::Meter;
+use league_core::id::LeagueId;
+use league_wire::frame::{Outcome, parse_response, split_responses};
+use league_wire::redact::redact;
+use league_wire::shown::{self, field};
+
+use super::bundle::{Bundle, Exchanged, Packed, Packer};
+use super::note::{Answer, Body, Note, Part};
+use super::{Letters, Room, Tray, Waiting};
+
+/// The keeper of the letters of one journal. Dropping it stores what still waits.
+pub(crate) struct Keeper {
+    tray: Arc<Tray>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Keeper {
+    /// Begins to keep letters, which go to `store` in bundles.
+    pub(crate) fn start(room: Room, store: impl Fn(Bundle) + Send + 'static) -> io::Result<Self> {
+        let tray = Tray::new(room);
+        let own = Arc::clone(&tray);
+        let thread = thread::Builder::new().name("letter-keeper".to_owned()).spawn(move || {
+            while let Some(waiting) = own.take() {
+                pack(waiting, &store);
+            }
+        })?;
+        Ok(Self { tray, thread: Some(thread) })
+    }
+
+    /// Where letters are noted.
+    pub(crate) fn letters(&self) -> Letters {
+        Letters::to(Arc::clone(&self.tray))
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.tray.close();
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was printed there; letters are not worth another.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn pack(waiting: Waiting, store: &impl Fn(Bundle)) {
+    let mut packers: BTreeMap<LeagueId, Packer> = BTreeMap::new();
+    let packer = |league: &LeagueId| Packer::new(league.clone());
+    for (league, dropped) in waiting.dropped {
+        packers.entry(league.clone()).or_insert_with(|| packer(&league)).dropped += dropped;
+    }
+    for note in waiting.notes {
+        let league = note.league.clone();
+        let into = packers.entry(league.clone()).or_insert_with(|| packer(&league));
+        add(into, note);
+        if into.is_full() {
+            let full = std::mem::replace(into, packer(&league));
+            full.finish().into_iter().for_each(|bundle| handed(bundle, store));
+        }
+    }
+    let rest = packers.into_values().filter_map(Packer::finish);
+    rest.for_each(|bundle| handed(bundle, store));
+}
+
+fn handed(bundle: Bundle, store: &impl Fn(Bundle)) {
+    Meter::of(Component::Manager).letters.add(bundle.count);
+    store(bundle);
+}
+
+/// Adds every letter of a call with the answer to it.
+fn add(packer: &mut Packer, note: Note) {
+    let Note { at, took, way, peer, dialect, letters, answer, .. } = note;
+    let is_alone = letters.len() == 1;
+    let split = match &answer {
+        Answer::Came { body, .. } if !is_alone => split_responses(body),
+        Answer::Came { .. } | Answer::Failed(_) => None,
+    };
+    for part in letters {
+        let mut letter = Exchanged {
+            at,
+            took_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            way,
+            peer: peer.clone(),
+            dialect: dialect.name().into(),
+            name: part.name.into(),
+            conversation: part.conversation.to_string(),
+            match_id: part.match_id.map(|id| id.to_string()),
+            bytes: part.bytes as u64,
+            body: None,
+            status: None,
+            answer_name: None,
+            answer_bytes: 0,
+            answer: None,
+            wrong: None,
+        };
+        match &answer {
+            Answer::Failed(why) => letter.wrong = Some(redact(why, &[]).into_owned()),
+            Answer::Came { status, name, body, wrong, hidden } => {
+                letter.status = Some(*status);
+                let own = match &split {
+                    Some(parts) => {
+                        parts.iter().find(|(id, _)| *id == part.id).map(|(_, part)| *part)
+                    }
+                    None => Some(&**body),
+                };
+                let hidden: Vec<&str> = hidden.iter().map(String::as_str).collect();
+                answered(&mut letter, own, *name, &hidden);
+                letter.wrong = wrong
+                    .as_deref()
+                    .or(letter.wrong.as_deref())
+                    .map(|wrong| redact(wrong, &hidden).into_owned());
+            }
+        }
+        let body = packed(&part);
+        packer.add(letter, body);
+    }
+}
+
+/// Fills in what was answered.
+fn answered(letter: &mut Exchanged, own: Option<&[u8]>, name: Option<&str>, hidden: &[&str]) {
+    let Some(own) = own else {
+        letter.wrong = Some("not answered, although others of the same call were".into());
+        return;
+    };
+    if name.is_none() {
+        letter.wrong = match parse_response(own).map(|response| response.outcome) {
+            Ok(Outcome::Error(error)) => Some(format!("{}: {}", error.code, error.message)),
+            Ok(Outcome::Result(_)) => None,
+            Err(error) => Some(error.to_string()),
+        };
+    }
+    let text = told(own, hidden);
+    letter.answer_bytes = own.len() as u64;
+    letter.answer_name = name.map(String::from).or_else(|| peeked(&text));
+    letter.answer = Some(text);
+}
+
+fn packed(part: &Part) -> Packed<'_> {
+    let hidden: Vec<&str> = part.hidden.iter().map(String::as_str).collect();
+    match (&part.body, &part.id) {
+        (Body::Own(bytes), _) => Packed::Own(told(bytes, &hidden)),
+        (Body::Shared(template), id) => {
+            let id = id.as_ref().map_or("null", |id| id.as_json()).into();
+            Packed::Shared { template, stamped: part.stamped, id }
+        }
+        (Body::Cut, _) => Packed::Cut,
+    }
+}
+
+/// `body` as it may be kept. Somebody may write a secret with escapes, and then it is not found as
+/// it stands.
+fn told(body: &[u8], hidden: &[&str]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let is_escaped = ["\\u", "\\/"].iter().any(|escape| text.contains(escape))
+        || hidden.iter().any(|secret| secret.contains(['"', '\\', '/']));
+    if !hidden.is_empty() && is_escaped {
+        let covered = shown::payload(body);
+        return covered.unwrap_or_else(|| format!("\"{}\"", league_wire::redact::REDACTED));
+    }
+    redact(&text, hidden).into_owned()
+}
+
+/// The name that a message gives itself.
+fn peeked(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once(&format!("\"{}\"", field::MESSAGE_TYPE))?;
+    let (_, rest) = rest.split_once('"')?;
+    let (name, _) = rest.split_once('"')?;
+    let is_name = |name: &&str| name.len() < 64 && !name.contains(char::is_control);
+    Some(name).filter(is_name).map(String::from)
+}

@@ -1,0 +1,166 @@
+//! What the keeper makes of notes.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use league_agent::ambient;
+use league_agent::caller::Caller;
+use league_agent::exchange::{Exchange, new_conversation};
+use league_wire::message::Ping;
+use league_wire::{AuthToken, Dialect, Envelope, Letter, Message, Sender};
+
+use super::*;
+
+fn league() -> LeagueId {
+    "l".parse().unwrap()
+}
+
+fn part(body: Body, hidden: &[&str]) -> Part {
+    Part {
+        name: "PING",
+        conversation: "conv-1".parse().unwrap(),
+        match_id: Some("R1M1".parse().unwrap()),
+        id: None,
+        stamped: ambient::now(),
+        bytes: 77,
+        body,
+        hidden: hidden.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn note(letters: Vec<Part>, answer: Answer) -> Note {
+    Note {
+        league: league(),
+        at: ambient::now(),
+        took: Duration::from_micros(1_500),
+        way: Way::Came,
+        peer: "P01".into(),
+        dialect: Dialect::Flat,
+        letters,
+        answer,
+    }
+}
+
+fn own(body: &'static str) -> Body {
+    Body::Own(Bytes::from_static(body.as_bytes()))
+}
+
+fn failed() -> Answer {
+    Answer::Failed("no answer".into())
+}
+
+/// What is kept of `notes` in `room`.
+fn kept(room: Room, notes: Vec<Note>) -> Vec<Bundle> {
+    let (store, stored) = mpsc::sync_channel(64);
+    let keeper = Keeper::start(room, move |bundle| store.send(bundle).unwrap()).unwrap();
+    let letters = keeper.letters();
+    notes.into_iter().for_each(|note| letters.note(note));
+    drop(keeper);
+    stored.iter().collect()
+}
+
+fn opened(notes: Vec<Note>) -> Vec<Exchanged> {
+    let bundles = kept(Room::default(), notes);
+    bundles.iter().flat_map(|bundle| open(&bundle.bytes).unwrap()).collect()
+}
+
+// req: OBS-2, AUTH-3
+#[test]
+fn what_is_noted_comes_back_without_secrets() {
+    let asked = own(r#"{"auth_token":"tok_1234","join_code":"5eed","x":"y"}"#);
+    let answer = r#"{"jsonrpc":"2.0","result":{"message_type":"ACK"},"id":1}"#;
+    let came = Answer::came(200, answer.into());
+    let why = Answer::Failed("nobody at prf_99".into());
+    let all = opened(vec![
+        note(vec![part(asked, &["5eed"])], came),
+        note(vec![part(own("{}"), &[])], why),
+    ]);
+    let [first, second] = &all[..] else { panic!("{all:?}") };
+    let expected = r#"{"auth_token":"[redacted]","join_code":"[redacted]","x":"y"}"#;
+    assert_eq!((first.body.as_deref(), first.answer.as_deref()), (Some(expected), Some(answer)));
+    assert_eq!((first.answer_name.as_deref(), first.status), (Some("ACK"), Some(200)));
+    assert_eq!((first.took_us, first.bytes, &*first.conversation), (1_500, 77, "conv-1"));
+    assert_eq!((first.match_id.as_deref(), &*first.peer), (Some("R1M1"), "P01"));
+    assert_eq!(second.wrong.as_deref(), Some("nobody at [redacted]"));
+    assert_eq!((second.status, second.answer.as_deref()), (None, None));
+}
+
+#[test]
+fn a_secret_that_is_written_with_escapes_is_not_kept_either() {
+    for body in [r#"{"join_code":"\u0035eed"}"#, r#"{"join_code":"5eed","note":"\u0041"}"#] {
+        let all = opened(vec![note(vec![part(own(body), &["5eed"])], failed())]);
+        let kept = all[0].body.as_deref().unwrap();
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(kept).unwrap()["join_code"],
+            "[redacted]"
+        );
+    }
+}
+
+#[test]
+fn each_letter_of_a_batch_has_its_own_answer() {
+    let answers = r#"[{"jsonrpc":"2.0","error":{"code":-32601,"message":"no"},"id":2},
+        {"jsonrpc":"2.0","result":{},"id":1}]"#;
+    let numbered = |id: u64| Part { id: Some(id.into()), ..part(own("{}"), &[]) };
+    let parts = vec![numbered(1), numbered(2), numbered(3)];
+    let all = opened(vec![note(parts, Answer::came(200, answers.into()))]);
+    let told: Vec<_> =
+        all.iter().map(|letter| (letter.answer.is_some(), letter.wrong.as_deref())).collect();
+    let silent = "not answered, although others of the same call were";
+    assert_eq!(told, [(true, None), (true, Some("-32601: no")), (false, Some(silent))]);
+}
+
+#[test]
+fn what_many_get_is_stored_once_and_comes_back_for_each() {
+    let exchange = Exchange::new(Caller::new("test/0", Duration::from_secs(1)));
+    let write = |token: &str| {
+        let envelope = Envelope {
+            sender: Sender::LeagueManager(None),
+            timestamp: ambient::now(),
+            conversation: new_conversation("mgr"),
+            token: Some(AuthToken::new(token)),
+            league_id: Some(league()),
+        };
+        let letter = Letter { envelope, message: Message::Ping(Ping {}) };
+        let (id, body) = exchange.encode(Dialect::Flat, &letter);
+        (letter.envelope, id, String::from_utf8(body).unwrap())
+    };
+    let tokens = ["tok_player_P01_aa", "tok_player_P02_bb"];
+    let letters = tokens.map(write);
+    let (envelope, id, body) = &letters[0];
+    let template = Arc::new(Template::of(body.as_bytes(), id, envelope).unwrap());
+    let notes = letters.iter().map(|(envelope, id, _)| {
+        let (conversation, stamped) = (envelope.conversation.clone(), envelope.timestamp);
+        let shared = Body::Shared(template.clone());
+        let part = Part { conversation, stamped, id: Some(id.clone()), ..part(shared, &[]) };
+        note(vec![part], failed())
+    });
+    let all = opened(notes.collect());
+    for ((_, _, body), (letter, token)) in letters.iter().zip(all.iter().zip(tokens)) {
+        assert_eq!(letter.body.as_deref(), Some(&*body.replace(token, "[redacted]")));
+    }
+}
+
+// req: OBS-2
+#[test]
+fn what_finds_no_room_is_dropped_and_counted() {
+    let room = Room { letters: 2, bytes: 1_000_000 };
+    let before = Meter::of(Component::Manager).letters_dropped.get();
+    let many = (0..40).map(|_| note(vec![part(own("{}"), &[])], failed()));
+    let bundles = kept(room, many.collect());
+    let count: u64 = bundles.iter().map(|bundle| bundle.count).sum();
+    let dropped: u64 = bundles.iter().map(|bundle| bundle.dropped).sum();
+    assert_eq!(count + dropped, 40);
+    assert!(dropped >= 30, "{dropped}");
+    assert!(Meter::of(Component::Manager).letters_dropped.get() >= before + dropped);
+}
+
+#[test]
+fn what_is_damaged_is_told_apart() {
+    let bundles = kept(Room::default(), vec![note(vec![part(own("{}"), &[])], failed())]);
+    let bytes = &bundles[0].bytes;
+    assert_eq!(open(&bytes[..bytes.len() / 2]), Err(Damaged));
+    assert_eq!(open(&[&[9], &bytes[1..]].concat()), Err(Damaged));
+    assert_eq!(open(b""), Err(Damaged));
+}

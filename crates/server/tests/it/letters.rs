@@ -1,0 +1,171 @@
+//! What the manager sends and receives, found again in the record while it is at work and after.
+
+use std::path::Path;
+
+use league_core::id::LeagueId;
+use league_core::time::Timestamp;
+use league_server::journal::sqlite::{SqlitePruner, SqliteView};
+use league_server::record::{Exchanged, Post, Way, expire};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::rpc::{self, PATIENCE};
+use crate::shape::Shape;
+use crate::stage::{ADMIN, LEAGUE, Plan, Stage, join_key};
+use crate::stranger::{Say, Stranger};
+
+fn league() -> LeagueId {
+    LEAGUE.parse().unwrap()
+}
+
+fn letters(data: &Path) -> Vec<Exchanged> {
+    let view = SqliteView::open(data).expect("a reader needs no lock");
+    Post::read(&view, &league(), |_| true).unwrap().letters
+}
+
+/// The letters once there is one that is `wanted`: they are written a while after they passed.
+#[expect(clippy::disallowed_methods, reason = "the patience of a test is real time")]
+fn letters_with(data: &Path, wanted: impl Fn(&Exchanged) -> bool) -> Vec<Exchanged> {
+    let end = std::time::Instant::now() + PATIENCE;
+    loop {
+        let all = letters(data);
+        if all.iter().any(&wanted) {
+            return all;
+        }
+        let names: Vec<_> = all.iter().map(|letter| (&letter.peer, &letter.name)).collect();
+        assert!(std::time::Instant::now() < end, "it is not among {names:?}");
+        std::thread::yield_now();
+    }
+}
+
+/// The letters of `name` that `peer` got or sent.
+fn of<'a>(all: &'a [Exchanged], peer: &str, name: &str) -> Vec<&'a Exchanged> {
+    all.iter().filter(|letter| letter.peer == peer && letter.name == name).collect()
+}
+
+fn json(text: Option<&String>) -> Value {
+    serde_json::from_str(text.expect("a body")).expect("it is JSON")
+}
+
+fn completed(peer: &'static str) -> impl Fn(&Exchanged) -> bool {
+    move |letter| letter.peer == peer && letter.name == "LEAGUE_COMPLETED"
+}
+
+// req: OBS-2, AUTH-3
+#[test]
+fn every_letter_of_the_manager_is_found_by_agent_conversation_and_match() {
+    let data = TempDir::new().unwrap();
+    let mut stage = Stage::open_in(data.path(), &Plan::on_command(2));
+    stage.seat_referee();
+    let players = [Stranger::player(Shape::Flat), Stranger::player(Shape::Enveloped)];
+    let tokens = players.each_ref().map(|player| player.register(&stage).token);
+    let start = json!({
+        "protocol": "league.v2", "message_type": "START_LEAGUE", "sender": "administrator",
+        "timestamp": "2026-01-15T10:30:00.000Z", "conversation_id": "conv-start",
+        "auth_token": ADMIN, "league_id": LEAGUE,
+    });
+    let start = json!({"jsonrpc": "2.0", "method": "start_league", "params": start, "id": 1});
+    assert_eq!(stage.send(&start).status, 200);
+    stage.whole_league();
+    players.iter().for_each(|player| drop(player.nth(1, "LEAGUE_COMPLETED")));
+    let all = letters_with(data.path(), completed("P02"));
+
+    let registration = of(&all, "P01", "LEAGUE_REGISTER_REQUEST");
+    assert_eq!(registration.len(), 1);
+    assert_eq!((registration[0].way, registration[0].status), (Way::Came, Some(200)));
+    assert_eq!(registration[0].conversation, "conv-registration-1");
+    assert_eq!(registration[0].answer_name.as_deref(), Some("LEAGUE_REGISTER_RESPONSE"));
+    assert_eq!(json(registration[0].answer.as_ref())["result"]["auth_token"], "[redacted]");
+    let started: Vec<_> = all.iter().filter(|letter| letter.conversation == "conv-start").collect();
+    assert_eq!((started.len(), &*started[0].name), (1, "START_LEAGUE"));
+
+    for (player, stranger) in ["P01", "P02"].into_iter().zip(&players) {
+        for kind in ["ROUND_ANNOUNCEMENT", "ROUND_COMPLETED", "LEAGUE_COMPLETED"] {
+            let sent = of(&all, player, kind);
+            let got = stranger.all(kind);
+            assert_eq!((sent.len(), got.len()), (1, 1), "{player} {kind}");
+            let sent = sent[0];
+            assert_eq!((sent.way, sent.status, sent.took_us > 0), (Way::Went, Some(200), true));
+            assert_eq!(sent.conversation, got[0].text("conversation_id"));
+            let (body, token) = (json(sent.body.as_ref()), stranger.me().token);
+            let message = stranger.shape.opened(&body["params"]).unwrap();
+            let shown = got[0].message.to_string().replace(&token, "[redacted]");
+            assert_eq!(message, serde_json::from_str::<Value>(&shown).unwrap());
+            assert!(json(sent.answer.as_ref())["result"].is_object(), "{sent:?}");
+        }
+    }
+    assert!(!of(&all, "P01", "LEAGUE_STANDINGS_UPDATE").is_empty());
+
+    let of_match: Vec<_> =
+        all.iter().filter(|letter| letter.match_id.as_deref() == Some("R1M1")).collect();
+    let order = of_match.iter().find(|letter| letter.name == "START_MATCH").expect("an order");
+    assert_eq!((&*order.peer, order.answer_name.as_deref()), ("REF01", Some("START_MATCH_ACK")));
+    assert_eq!(json(order.body.as_ref())["params"]["draw_seed"], "[redacted]");
+    let report = of_match.iter().find(|letter| letter.name == "MATCH_RESULT_REPORT").unwrap();
+    assert_eq!((report.way, report.answer_name.as_deref()), (Way::Came, Some("MATCH_RESULT_ACK")));
+    let transcript = &json(report.body.as_ref())["params"]["transcript"];
+    assert!(transcript.as_str().unwrap().starts_with("[left out: the transcript, "));
+
+    let text = format!("{all:?}");
+    let key = join_key();
+    for secret in tokens.iter().map(String::as_str).chain([ADMIN, &key, "tok_", "prf_"]) {
+        assert!(!text.contains(secret), "{secret}");
+    }
+    stage.close();
+    assert_eq!(of(&letters(data.path()), "P01", "LEAGUE_COMPLETED").len(), 1, "it stays");
+}
+
+// req: OBS-2
+#[test]
+fn what_is_refused_and_what_does_not_arrive_is_there_with_the_reason() {
+    let data = TempDir::new().unwrap();
+    let mut stage = Stage::open_in(data.path(), &Plan::players(2).with("network_retries", "1"));
+    stage.seat_referee();
+    let deaf = |call: &crate::stranger::Call| match call.kind {
+        "LEAGUE_COMPLETED" => Say::HangUp,
+        _ => Say::Usual,
+    };
+    let players = [Stranger::player_that(Shape::Flat, deaf), Stranger::player(Shape::Flat)];
+    let impostor = json!({
+        "protocol": "league.v2", "message_type": "LEAGUE_QUERY", "sender": "player:P01",
+        "timestamp": "2026-01-15T10:30:00.000Z", "conversation_id": "conv-impostor",
+        "auth_token": "hunter2 is wrong", "league_id": LEAGUE, "query_type": "GET_STANDINGS",
+    });
+    let impostor = json!({"jsonrpc": "2.0", "method": "league_query", "params": impostor, "id": 1});
+    players.iter().for_each(|player| drop(player.register(&stage)));
+    assert_eq!(stage.send(&impostor).code(), "E012");
+    stage.whole_league();
+    let failed = |letter: &Exchanged| completed("P01")(letter) && letter.status.is_none();
+    let all = letters_with(data.path(), failed);
+    assert!(all.iter().find(|letter| failed(letter)).unwrap().wrong.is_some());
+    let refused = all.iter().find(|letter| letter.conversation == "conv-impostor").unwrap();
+    assert!(refused.wrong.as_deref().unwrap().starts_with("E012: "), "{refused:?}");
+    assert!(refused.body.as_deref().unwrap().contains("\"auth_token\":\"[redacted]\""));
+    let page = rpc::page(stage.address, "GET", "/metrics").body;
+    assert!(page.contains("\nleague_letters_total "), "{page}");
+    assert!(page.contains("\nleague_letters_dropped_total "), "{page}");
+}
+
+// req: OBS-2
+#[test]
+fn old_letters_go_with_the_old_transcripts() {
+    let data = TempDir::new().unwrap();
+    let mut stage = Stage::open_in(data.path(), &Plan::players(2));
+    stage.seat_referee();
+    let players = [Stranger::player(Shape::Flat), Stranger::player(Shape::V21)];
+    players.iter().for_each(|player| drop(player.register(&stage)));
+    stage.whole_league();
+    stage.close();
+    let count = letters(data.path()).len() as u64;
+    assert!(count > 8, "{count}");
+    let mut journal = SqlitePruner::open(data.path()).unwrap();
+    let young = expire(&mut journal, Timestamp::from_millis(0), false).unwrap();
+    assert_eq!((young.letters, young.letters_kept), (0, count));
+    let later = Timestamp::from_millis(i64::MAX);
+    let rehearsed = expire(&mut journal, later, true).unwrap();
+    assert_eq!((rehearsed.letters, rehearsed.letters_kept), (count, 0));
+    assert_eq!(letters(data.path()).len() as u64, count, "a rehearsal deletes nothing");
+    assert_eq!(expire(&mut journal, later, false).unwrap().letters, count);
+    drop(journal);
+    assert_eq!(letters(data.path()).len(), 0);
+}
