@@ -1,7 +1,7 @@
 //! Letters as they are stored: some hundred together, what many got once, all of it compressed.
 //!
-//! A byte says in which form they are. Compressed by DEFLATE follow the length of a JSON document in
-//! four bytes, little end first, the document, and every body one after the other.
+//! A byte says in which form they are. Compressed by DEFLATE follow the length of a JSON document
+//! in four bytes, little end first, the document, and every body one after the other.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
