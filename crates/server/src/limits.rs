@@ -94,6 +94,10 @@ pub const TRANSCRIPT_BODIES_MAX: usize = 512 * 1024;
 pub const TRANSCRIPT_TEXT_MAX: usize = 512;
 /// Reports that a referee sends together; the answers to so many fit into one.
 pub const REPORTS_TOGETHER_MAX: usize = 32;
+/// Letters in no hurry that wait for a report to go with; the oldest go first.
+pub const MENTIONS_MAX: usize = 1_024;
+/// How long they wait for one.
+pub const MENTIONS_WAIT: Duration = Duration::from_secs(2);
 /// Addresses that do not answer which a referee remembers.
 pub const BREAKERS_MAX: usize = 4_096;
 /// Answers of players to one match whose times are told.

@@ -12,6 +12,8 @@ pub const LIST_MAX: usize = 10_000;
 pub const FRAGMENT_DEPTH_MAX: usize = 32;
 /// Longest transcript that travels with a report.
 pub const TRANSCRIPT_BYTES_MAX: usize = 256 * 1024;
+/// Longest account of what was said after a report.
+pub const EPILOGUE_BYTES_MAX: usize = 64 * 1024;
 /// Longest token, proof, seed or join code.
 pub const SECRET_BYTES_MAX: usize = 256;
 /// Longest rendering of a wrong value in an error.

@@ -132,6 +132,11 @@ fn what_the_manager_and_an_agent_said_is_found_by_agent_conversation_and_match()
     let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("no {what} in {text}"));
     assert!(at("manager →  START_MATCH, ") < at("→  GAME_INVITATION, "), "{text}");
     assert!(at("·  decided") < at("manager ⇐  MATCH_RESULT_REPORT, "), "{text}");
+    assert!(at("manager ⇒  MATCH_RESULT_ACK, ") < at("→  GAME_OVER, "), "{text}");
+    let only = &of_match["matches"][0];
+    assert_eq!(only["epilogue"], "recorded");
+    let entries = only["trace"]["entries"].as_array().unwrap();
+    assert_eq!(entries.iter().filter(|entry| entry["name"] == "GAME_OVER").count(), 2);
     let bytes = said(&place, "trace --agent P01 --bytes");
     assert!(bytes.contains("\"message_type\": \"LEAGUE_COMPLETED\""), "{bytes}");
     assert!(!bytes.contains("tok_") && !bytes.contains("prf_"), "{bytes}");

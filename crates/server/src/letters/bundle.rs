@@ -1,11 +1,13 @@
 //! Letters as they are stored: some hundred together, what many got once, all of it compressed.
 //!
-//! A byte says in which form they are. Compressed by DEFLATE follow the length of a JSON document
-//! in four bytes, little end first, the document, and every body one after the other.
+//! A byte says in which form they are. Compressed by DEFLATE follow frames, each a length in four
+//! bytes, little end first, and as many bytes: how many shared bodies there are, these, and of each
+//! letter what is known of it, its body and the answer. What is alike is close together.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use league_agent::ambient;
 use league_core::id::LeagueId;
 use league_core::time::Timestamp;
 use miniz_oxide::deflate::compress_to_vec;
@@ -89,13 +91,7 @@ pub struct Exchanged {
 #[error("some of the manager's letters are damaged or in a form that this program does not know")]
 pub struct Damaged;
 
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Document {
-    shared: Vec<usize>,
-    letters: Vec<Entry>,
-}
-
-/// A letter in the document. Bodies are lengths here.
+/// What is known of a letter. Its body and the answer follow, if there are any.
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
     at: i64,
@@ -108,8 +104,8 @@ struct Entry {
     #[serde(rename = "match", default, skip_serializing_if = "Option::is_none")]
     match_id: Option<String>,
     bytes: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    body: Option<usize>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    body: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     like: Option<Like>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,8 +114,8 @@ struct Entry {
     answer_name: Option<String>,
     #[serde(default, skip_serializing_if = "is_zero")]
     answer_bytes: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    answer: Option<usize>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    answer: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     wrong: Option<String>,
 }
@@ -135,12 +131,13 @@ struct Like {
 /// Packs letters of one league until they are enough for a bundle.
 pub(super) struct Packer {
     league: LeagueId,
-    document: Document,
+    count: u64,
+    times: Option<(Timestamp, Timestamp)>,
     places: BTreeMap<usize, usize>,
     /// Keeps the addresses in `places` from being used again.
     templates: Vec<Arc<Template>>,
-    shared: String,
-    bodies: String,
+    shared: Vec<u8>,
+    letters: Vec<u8>,
     pub(super) dropped: u64,
 }
 
@@ -153,9 +150,8 @@ pub(super) enum Packed<'a> {
 
 impl Packer {
     pub(super) fn new(league: LeagueId) -> Self {
-        let (document, places) = (Document::default(), BTreeMap::new());
-        let (shared, bodies) = (String::new(), String::new());
-        Self { league, document, places, templates: vec![], shared, bodies, dropped: 0 }
+        let (places, templates, shared, letters) = (BTreeMap::new(), vec![], vec![], vec![]);
+        Self { league, count: 0, times: None, places, templates, shared, letters, dropped: 0 }
     }
 
     /// Adds a letter whose body is `body`; the one in `letter` is ignored.
@@ -170,27 +166,33 @@ impl Packer {
             conversation: letter.conversation,
             match_id: letter.match_id,
             bytes: letter.bytes,
-            body: None,
+            body: false,
             like: None,
             status: letter.status,
             answer_name: letter.answer_name,
             answer_bytes: letter.answer_bytes,
-            answer: letter.answer.as_ref().map(String::len),
+            answer: letter.answer.is_some(),
             wrong: letter.wrong,
         };
-        match body {
+        let own = match body {
             Packed::Own(text) => {
-                entry.body = Some(text.len());
-                self.bodies.push_str(&text);
+                entry.body = true;
+                Some(text)
             }
             Packed::Shared { template, stamped, id } => {
                 let (of, stamped) = (self.place(template), stamped.as_millis());
                 entry.like = Some(Like { of, stamped, id });
+                None
             }
-            Packed::Cut => {}
+            Packed::Cut => None,
+        };
+        let Ok(json) = serde_json::to_string(&entry) else { return };
+        for text in [Some(json), own, letter.answer].into_iter().flatten() {
+            frame(&mut self.letters, &text);
         }
-        self.bodies.push_str(letter.answer.as_deref().unwrap_or_default());
-        self.document.letters.push(entry);
+        self.count += 1;
+        let (first, last) = self.times.unwrap_or((letter.at, letter.at));
+        self.times = Some((first.min(letter.at), last.max(letter.at)));
     }
 
     fn place(&mut self, template: &Arc<Template>) -> usize {
@@ -198,78 +200,89 @@ impl Packer {
         if let Some(place) = self.places.get(&address) {
             return *place;
         }
-        self.shared.push_str(template.stored());
-        self.document.shared.push(template.stored().len());
+        frame(&mut self.shared, template.stored());
         self.templates.push(template.clone());
         self.places.insert(address, self.templates.len() - 1);
         self.templates.len() - 1
     }
 
     pub(super) const fn is_full(&self) -> bool {
-        self.bodies.len() + self.shared.len() > BUNDLE_FULL_BYTES
+        self.letters.len() + self.shared.len() > BUNDLE_FULL_BYTES
     }
 
     /// What was added, packed; nothing if there is nothing to tell.
     pub(super) fn finish(self) -> Option<Bundle> {
-        let letters = &self.document.letters;
-        if letters.is_empty() && self.dropped == 0 {
+        if self.count == 0 && self.dropped == 0 {
             return None;
         }
-        let times = || letters.iter().map(|letter| Timestamp::from_millis(letter.at));
-        let now = league_agent::ambient::now();
-        let (first, last) = (times().min().unwrap_or(now), times().max().unwrap_or(now));
-        let count = letters.len() as u64;
-        let json = serde_json::to_vec(&self.document).ok()?;
-        let length = u32::try_from(json.len()).ok()?.to_le_bytes();
-        let whole = [&length, &*json, self.shared.as_bytes(), self.bodies.as_bytes()].concat();
+        let now = ambient::now();
+        let (first, last) = self.times.unwrap_or((now, now));
+        let mut whole = vec![];
+        frame(&mut whole, &self.templates.len().to_string());
+        whole.extend_from_slice(&self.shared);
+        whole.extend_from_slice(&self.letters);
         let bytes = [&[FORM], &*compress_to_vec(&whole, EFFORT)].concat();
-        Some(Bundle { league: self.league, first, last, count, dropped: self.dropped, bytes })
+        let (league, count, dropped) = (self.league, self.count, self.dropped);
+        Some(Bundle { league, first, last, count, dropped, bytes })
     }
 }
 
-/// The letters that were stored as `bytes`.
+fn frame(out: &mut Vec<u8>, text: &str) {
+    let length = u32::try_from(text.len()).expect("a letter is far shorter");
+    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// The letters that were stored as `bytes` and are `wanted`; whoever is asked sees them without
+/// their bodies.
 ///
 /// # Errors
 /// If they cannot be read.
-pub fn open(bytes: &[u8]) -> Result<Vec<Exchanged>, Damaged> {
+pub fn open(bytes: &[u8], wanted: impl Fn(&Exchanged) -> bool) -> Result<Vec<Exchanged>, Damaged> {
     let Some((&FORM, packed)) = bytes.split_first() else { return Err(Damaged) };
     let whole = decompress_to_vec_with_limit(packed, BUNDLE_BYTES_MAX).map_err(|_| Damaged)?;
-    let (length, rest) = whole.split_first_chunk::<4>().ok_or(Damaged)?;
-    let (json, bodies) =
-        rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or(Damaged)?;
-    let document: Document = serde_json::from_slice(json).map_err(|_| Damaged)?;
-    let mut bodies = Bodies(std::str::from_utf8(bodies).map_err(|_| Damaged)?);
-    let mut shared = vec![];
-    for length in document.shared {
-        shared.push(bodies.next(length)?);
+    let mut frames = Frames(&whole);
+    let shared: usize = frames.next()?.parse().map_err(|_| Damaged)?;
+    let shared = (0..shared).map(|_| frames.next()).collect::<Result<Vec<_>, _>>()?;
+    let mut letters = vec![];
+    while !frames.0.is_empty() {
+        let entry: Entry = serde_json::from_str(frames.next()?).map_err(|_| Damaged)?;
+        let own = entry.body.then(|| frames.next()).transpose()?;
+        let answer = entry.answer.then(|| frames.next()).transpose()?;
+        let (mut letter, like) = entry.exchanged();
+        if wanted(&letter) {
+            letter.body = match like {
+                Some(Like { of, stamped, id }) => {
+                    let stored = shared.get(of).ok_or(Damaged)?;
+                    let stamped = Timestamp::from_millis(stamped);
+                    Some(Template::filled(stored, &letter.conversation, stamped, &id))
+                }
+                None => own.map(String::from),
+            };
+            letter.answer = answer.map(String::from);
+            letters.push(letter);
+        }
     }
-    document.letters.into_iter().map(|entry| entry.exchanged(&mut bodies, &shared)).collect()
+    Ok(letters)
 }
 
-/// What is left of the bodies.
-struct Bodies<'a>(&'a str);
+/// What is left of the frames.
+struct Frames<'a>(&'a [u8]);
 
-impl<'a> Bodies<'a> {
-    fn next(&mut self, length: usize) -> Result<&'a str, Damaged> {
-        let (next, rest) = self.0.split_at_checked(length).ok_or(Damaged)?;
+impl<'a> Frames<'a> {
+    fn next(&mut self) -> Result<&'a str, Damaged> {
+        let (length, rest) = self.0.split_first_chunk::<4>().ok_or(Damaged)?;
+        let length = u32::from_le_bytes(*length) as usize;
+        let (next, rest) = rest.split_at_checked(length).ok_or(Damaged)?;
         self.0 = rest;
-        Ok(next)
+        std::str::from_utf8(next).map_err(|_| Damaged)
     }
 }
 
 impl Entry {
-    fn exchanged(self, bodies: &mut Bodies<'_>, shared: &[&str]) -> Result<Exchanged, Damaged> {
-        let own = self.body.map(|length| bodies.next(length)).transpose()?.map(String::from);
-        let answer = self.answer.map(|length| bodies.next(length)).transpose()?.map(String::from);
-        let body = match self.like {
-            Some(Like { of, stamped, id }) => {
-                let stored = shared.get(of).ok_or(Damaged)?;
-                let stamped = Timestamp::from_millis(stamped);
-                Some(Template::filled(stored, &self.conversation, stamped, &id))
-            }
-            None => own,
-        };
-        Ok(Exchanged {
+    /// The letter without its bodies, and what it is like.
+    fn exchanged(self) -> (Exchanged, Option<Like>) {
+        let letter = Exchanged {
             at: Timestamp::from_millis(self.at),
             took_us: self.us,
             way: self.way,
@@ -279,17 +292,23 @@ impl Entry {
             conversation: self.conversation,
             match_id: self.match_id,
             bytes: self.bytes,
-            body,
+            body: None,
             status: self.status,
             answer_name: self.answer_name,
             answer_bytes: self.answer_bytes,
-            answer,
+            answer: None,
             wrong: self.wrong,
-        })
+        };
+        (letter, self.like)
     }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }

@@ -191,6 +191,9 @@ pub fn long(message: &Message) -> Vec<(&'static str, &str)> {
         Message::MatchResultReport(report) => {
             all.extend(report.transcript.iter().map(|json| ("the transcript", json)));
         }
+        Message::MatchProgress(progress) => {
+            all.extend(progress.epilogue.iter().map(|json| ("what followed the report", json)));
+        }
         Message::LeagueStandingsUpdate(StandingsUpdate {
             standings: Listed::Encoded(json),
             ..

@@ -315,6 +315,12 @@ impl Manager {
         let stub = self.league(envelope)?;
         let referee = self.referee(&stub, envelope)?;
         let MatchProgress { match_id, attempt, .. } = message;
+        if let Some(epilogue) = &message.epilogue {
+            witness::told(&stub, referee, envelope, (match_id, epilogue));
+            let (status, lease_ms, draw_seed) = (Decision::Accepted, None, None);
+            let ack = MatchProgressAck { match_id, attempt, status, lease_ms, draw_seed };
+            return Ok(Message::MatchProgressAck(ack).into());
+        }
         if let Some(reason) = message.annulled {
             let cause = VoidCause::Annulled { referee, reason: reason.into() };
             let command = Command::VoidAttempt { match_id, attempt, cause };

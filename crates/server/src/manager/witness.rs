@@ -9,15 +9,19 @@ use league_agent::ambient::{self, Mark};
 use league_agent::caller::{Answered, CallError};
 use league_agent::desk::{Replied, Witness};
 use league_agent::guard::lock;
-use league_core::id::{AgentId, LeagueId};
+use league_core::id::{AgentId, LeagueId, MatchId, RefereeId};
 use league_core::time::Timestamp;
 use league_wire::message::{ErrorReport, RegisterResponse};
-use league_wire::{Dialect, Id, Letter, Message};
+use league_wire::{Dialect, Envelope, Fragment, Id, Letter, Message};
 
+use super::Stub;
 use super::leagues::Newcomer;
 use super::news::Notice;
 use crate::letters::{Answer, Body, Letters, Note, Part, Template, Way, hidden, left_out, long};
 use crate::limits::{LETTER_BYTES_MAX, LETTER_REFUSED_BYTES_MAX, TEMPLATES_MAX};
+
+/// How an account of what was said after a report is called.
+const EPILOGUE: &str = "EPILOGUE";
 
 /// Letters that many get, by the notice that they tell.
 #[derive(Debug, Default)]
@@ -105,7 +109,10 @@ pub(super) fn called(
         return;
     }
     let answer = match told {
-        Ok(Some(Answered { status, body, .. })) => Answer::came(*status, body.clone()),
+        // A copy: the body is part of whatever the connection has read, which would be kept too.
+        Ok(Some(Answered { status, body, .. })) => {
+            Answer::came(*status, Bytes::copy_from_slice(body))
+        }
         Ok(None) => Answer::Failed("the answer was too long".into()),
         Err(error) => Answer::Failed(error.to_string()),
     };
@@ -157,6 +164,39 @@ pub(super) fn received(
             answer: answer(reply, dialect, wrong),
         });
     })
+}
+
+/// Notes what a referee tells of what was said after its report.
+pub(super) fn told(
+    stub: &Stub,
+    referee: RefereeId,
+    envelope: &Envelope,
+    (match_id, epilogue): (MatchId, &Fragment),
+) {
+    if !stub.letters().are_kept() {
+        return;
+    }
+    let body = epilogue.as_str().as_bytes();
+    let part = Part {
+        name: EPILOGUE,
+        conversation: envelope.conversation.clone(),
+        match_id: Some(match_id),
+        id: None,
+        stamped: envelope.timestamp,
+        bytes: body.len(),
+        body: Body::Own(Bytes::copy_from_slice(body)),
+        hidden: envelope.token.iter().map(|token| token.reveal().to_string()).collect(),
+    };
+    stub.letters().note(Note {
+        league: stub.published().league.id().clone(),
+        at: ambient::now(),
+        took: Duration::ZERO,
+        way: Way::Told,
+        peer: referee.to_string(),
+        dialect: Dialect::Flat,
+        letters: vec![part],
+        answer: Answer::Failed(String::new()),
+    });
 }
 
 fn answer(reply: &Replied<'_>, dialect: Dialect, wrong: Option<String>) -> Answer {

@@ -7,7 +7,8 @@ use serde_json::value::RawValue;
 pub const VERSION: u32 = 1;
 
 /// Everything that was said in one attempt, without what would let somebody act as somebody else.
-/// It ends with the decision: the report carries it, so neither the report nor what follows is in.
+/// It ends with the decision, because the report carries it. What follows comes later in the same
+/// form, as an epilogue; the report itself is among the manager's letters.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Transcript {
     /// The version of this form.

@@ -114,6 +114,8 @@ impl Bout {
         if matches!(self.machine.phase(), Phase::Decided { acknowledged: true, .. }) {
             let order = &self.letters.order;
             self.referee.finish(order.match_id, order.attempt);
+            let epilogue = self.letters.epilogue(&self.machine);
+            self.letters.mention_to_manager(&self.referee, epilogue);
         }
     }
 

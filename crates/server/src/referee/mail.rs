@@ -11,7 +11,7 @@ use league_agent::guard::lock;
 use tokio::sync::oneshot;
 
 use super::Referee;
-use crate::limits::{LETTERS_BYTES_MAX, REPORTS_TOGETHER_MAX};
+use crate::limits::{LETTERS_BYTES_MAX, MENTIONS_MAX, MENTIONS_WAIT, REPORTS_TOGETHER_MAX};
 
 /// Letters to the manager that wait for the one that is out.
 #[derive(Debug, Default)]
@@ -22,6 +22,12 @@ struct Waiting {
     letters: VecDeque<Posted>,
     /// Whether somebody is at it.
     is_carried: bool,
+    /// What is in no hurry: it goes with the next letter, or after a while.
+    mentions: VecDeque<Question>,
+    /// Whether somebody sees to it that they go.
+    is_watched: bool,
+    /// Whether they have waited long enough to go alone.
+    is_due: bool,
 }
 
 /// A letter and who waits for what comes back.
@@ -29,6 +35,8 @@ struct Waiting {
 struct Posted {
     question: Question,
     timeout: Duration,
+    /// Whether nobody waits, and it may be left out.
+    is_mention: bool,
     answer: oneshot::Sender<Result<Answered, CallError>>,
 }
 
@@ -51,8 +59,39 @@ impl Mail {
             }
             taken.extend(waiting.letters.pop_front());
         }
+        if !taken.is_empty() || waiting.is_due {
+            waiting.is_due = false;
+            let timeout = taken.first().map_or(MENTIONS_WAIT, |posted: &Posted| posted.timeout);
+            for _ in 0..REPORTS_TOGETHER_MAX {
+                let Some(next) = waiting.mentions.front() else { break };
+                bytes += next.body().len();
+                if bytes > LETTERS_BYTES_MAX && !taken.is_empty() {
+                    break;
+                }
+                let Some(question) = waiting.mentions.pop_front() else { break };
+                let (answer, _nobody) = oneshot::channel();
+                taken.push(Posted { question, timeout, is_mention: true, answer });
+            }
+        }
         waiting.is_carried = !taken.is_empty();
         taken
+    }
+
+    /// Adds what is in no hurry; whether somebody must see to it that it goes.
+    fn mention(&self, question: Question) -> bool {
+        let mut waiting = lock(&self.0);
+        if waiting.mentions.len() >= MENTIONS_MAX {
+            waiting.mentions.pop_front();
+        }
+        waiting.mentions.push_back(question);
+        !std::mem::replace(&mut waiting.is_watched, true)
+    }
+
+    /// What was mentioned has waited long enough; whether somebody must carry it.
+    fn is_overdue(&self) -> bool {
+        let mut waiting = lock(&self.0);
+        (waiting.is_watched, waiting.is_due) = (false, !waiting.mentions.is_empty());
+        waiting.is_due && !std::mem::replace(&mut waiting.is_carried, true)
     }
 }
 
@@ -64,11 +103,29 @@ impl Referee {
         timeout: Duration,
     ) -> Result<Answered, CallError> {
         let (answer, wait) = oneshot::channel();
-        if self.mail.post(Posted { question, timeout, answer }) {
+        if self.mail.post(Posted { question, timeout, is_mention: false, answer }) {
             let carrier = self.clone();
             self.spawn(async move { carrier.carry().await });
         }
         wait.await.unwrap_or_else(|_| Err(CallError::Ours("the referee is leaving".into())))
+    }
+
+    /// Sends `question` to the manager with whatever goes there next, or else after a while. It may
+    /// get lost.
+    pub(super) fn send_some_time(self: &Arc<Self>, question: Question) {
+        if !self.mail.mention(question) {
+            return;
+        }
+        let (carrier, mut leaving) = (self.clone(), self.leaving.subscribe());
+        self.spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(MENTIONS_WAIT) => {}
+                _ = leaving.wait_for(|leaving| *leaving) => {}
+            }
+            if carrier.mail.is_overdue() {
+                carrier.carry().await;
+            }
+        });
     }
 
     async fn carry(&self) {
@@ -92,7 +149,10 @@ impl Referee {
             }
             Err(BatchError::Call(error)) => vec![Err(error); letters.len()],
             // It may have read none of them.
-            Err(BatchError::NotABatch) => return self.send_one_by_one(letters).await,
+            Err(BatchError::NotABatch) => {
+                let asked = letters.into_iter().filter(|posted| !posted.is_mention);
+                return self.send_one_by_one(asked.collect()).await;
+            }
         };
         for (posted, answer) in letters.into_iter().zip::<Vec<_>>(answers) {
             // The match may have been taken from us meanwhile.
@@ -101,7 +161,7 @@ impl Referee {
     }
 
     async fn send_one_by_one(&self, letters: Vec<Posted>) {
-        for Posted { question, timeout, answer } in letters {
+        for Posted { question, timeout, answer, .. } in letters {
             // The match may have been taken from us meanwhile.
             drop(answer.send(self.exchange.send(&self.manager, &question, timeout).await));
         }
@@ -203,6 +263,31 @@ mod tests {
         stop.send_replace(true);
         serving.await.unwrap();
         lock(&clerk.calls).clone()
+    }
+
+    // req: OBS-2
+    #[tokio::test]
+    async fn what_is_in_no_hurry_goes_with_the_next_letter_or_at_the_end() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let (allowed, calls) = (Semaphore::new(100), Mutex::default());
+        let clerk = Arc::new(Clerk { knows_batches: true, allowed, calls });
+        let (stop, stopping) = watch::channel(false);
+        let serving = tokio::spawn(serve(listener, clerk.clone(), stopping));
+        let referee = Referee::new(&address, Exchange::new(Caller::new("referee/0", PATIENCE)));
+        (0..3).for_each(|_| referee.send_some_time(question(&referee.exchange)));
+        assert_eq!(lock(&clerk.calls).len(), 0);
+        referee.send_with_others(question(&referee.exchange), PATIENCE).await.unwrap();
+        assert_eq!(*lock(&clerk.calls), [4]);
+        (0..2).for_each(|_| referee.send_some_time(question(&referee.exchange)));
+        referee.leave().await;
+        assert_eq!(*lock(&clerk.calls), [4, 2]);
+        for _ in 0..MENTIONS_MAX + 9 {
+            let _watched = referee.mail.mention(question(&referee.exchange));
+        }
+        assert_eq!(lock(&referee.mail.0).mentions.len(), MENTIONS_MAX);
+        stop.send_replace(true);
+        serving.await.unwrap();
     }
 
     async fn wait_until(holds: impl Fn() -> bool) {

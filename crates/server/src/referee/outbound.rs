@@ -185,6 +185,11 @@ impl Letters {
         question.read(&[MessageType::MatchResultAck], &answered)
     }
 
+    /// Tells the manager something that is in no hurry and needs no answer.
+    pub(super) fn mention_to_manager(&self, referee: &Arc<Referee>, message: Message) {
+        referee.send_some_time(referee.exchange.question(Dialect::Flat, &self.to_manager(message)));
+    }
+
     fn to_manager(&self, message: Message) -> Letter {
         let token = AuthToken::new(self.me.token.expose());
         Letter { envelope: self.envelope(Some(token)), message }
@@ -326,6 +331,19 @@ impl Letters {
             game_state: state(machine.state()),
             choices_hash: None,
             annulled: annulled(machine),
+            epilogue: None,
+        })
+    }
+
+    /// What was said after the report, for the record.
+    pub(super) fn epilogue(&self, machine: &Match) -> Message {
+        Message::MatchProgress(MatchProgress {
+            match_id: self.order.match_id,
+            attempt: self.order.attempt,
+            game_state: state(machine.state()),
+            choices_hash: None,
+            annulled: None,
+            epilogue: lock(&self.recorder).epilogue(self),
         })
     }
 

@@ -9,7 +9,7 @@ use league_agent::component::Component;
 use league_agent::log::{self, Level, Line};
 use league_core::id::{ConversationId, LeagueId, MatchId, RefereeId};
 use league_core::time::Timestamp;
-use league_wire::limits::{FRAGMENT_DEPTH_MAX, TRANSCRIPT_BYTES_MAX};
+use league_wire::limits::{EPILOGUE_BYTES_MAX, FRAGMENT_DEPTH_MAX, TRANSCRIPT_BYTES_MAX};
 use league_wire::{Code, Fragment, iso};
 use serde_json::value::RawValue;
 
@@ -34,6 +34,8 @@ pub(super) struct Recorder {
     calls: u32,
     left_out: u32,
     body_bytes: usize,
+    /// How much of it went with the report.
+    reported: usize,
     /// Who answered how fast.
     answers: Vec<(String, Duration)>,
     about: About,
@@ -103,6 +105,7 @@ impl Recorder {
             calls: 0,
             left_out: 0,
             body_bytes: 0,
+            reported: 0,
             answers: vec![],
             about,
         }
@@ -198,7 +201,20 @@ impl Recorder {
 
     /// The transcript of what was said so far, without anything that would let its reader act as
     /// somebody else, and never longer than a report may carry.
-    pub(super) fn transcript(&self, letters: &Letters) -> Option<Fragment> {
+    pub(super) fn transcript(&mut self, letters: &Letters) -> Option<Fragment> {
+        let mut transcript = self.since(0, letters);
+        self.reported = self.notes.len();
+        Fragment::parse(&bounded(&mut transcript, TRANSCRIPT_BYTES_MAX)?)
+    }
+
+    /// What was said since, in the same form and with times from the same beginning.
+    pub(super) fn epilogue(&self, letters: &Letters) -> Option<Fragment> {
+        let mut epilogue = self.since(self.reported, letters);
+        epilogue.players = vec![];
+        Fragment::parse(&bounded(&mut epilogue, EPILOGUE_BYTES_MAX)?)
+    }
+
+    fn since(&self, first: usize, letters: &Letters) -> Transcript {
         let order = &letters.order;
         let secrets = letters.secrets();
         let filter = Filter {
@@ -210,7 +226,7 @@ impl Recorder {
             endpoint: redact(&player.endpoint, &filter.hidden).into_owned(),
             dialect: player.dialect.name().into(),
         });
-        let mut transcript = Transcript {
+        Transcript {
             version: transcript::VERSION,
             league: letters.me.league.to_string(),
             match_id: order.match_id.to_string(),
@@ -221,9 +237,8 @@ impl Recorder {
             began: iso::format(self.began),
             players: parties.collect(),
             left_out: self.left_out,
-            entries: self.notes.iter().map(|note| note.entry(&filter)).collect(),
-        };
-        Fragment::parse(&bounded(&mut transcript)?)
+            entries: self.notes.iter().skip(first).map(|note| note.entry(&filter)).collect(),
+        }
     }
 }
 
@@ -327,9 +342,9 @@ fn place_of(text: &str, long: &str) -> Option<usize> {
 }
 
 /// The transcript as JSON, with as many of its oldest bodies left out as it takes to fit.
-fn bounded(transcript: &mut Transcript) -> Option<String> {
+fn bounded(transcript: &mut Transcript, bytes_max: usize) -> Option<String> {
     let mut json = serde_json::to_string(transcript).ok()?;
-    let mut excess = json.len().saturating_sub(TRANSCRIPT_BYTES_MAX);
+    let mut excess = json.len().saturating_sub(bytes_max);
     let mut next = 0;
     while excess > 0 {
         // What is cut may have been longer as JSON than it was, never shorter.
@@ -342,7 +357,7 @@ fn bounded(transcript: &mut Transcript) -> Option<String> {
             next += 1;
         }
         json = serde_json::to_string(transcript).ok()?;
-        excess = json.len().saturating_sub(TRANSCRIPT_BYTES_MAX);
+        excess = json.len().saturating_sub(bytes_max);
     }
     Some(json)
 }
@@ -386,7 +401,7 @@ mod tests {
     #[test]
     fn the_oldest_bodies_go_first_and_are_marked() {
         let mut long = transcript(6, 60_000);
-        let json = bounded(&mut long).unwrap();
+        let json = bounded(&mut long, TRANSCRIPT_BYTES_MAX).unwrap();
         assert!(json.len() <= TRANSCRIPT_BYTES_MAX && json.len() > TRANSCRIPT_BYTES_MAX / 2);
         let read: Transcript = serde_json::from_str(&json).unwrap();
         let cut: Vec<_> = read.entries.iter().map(|entry| entry.cut).collect();

@@ -5,7 +5,7 @@ use std::path::Path;
 use league_core::id::LeagueId;
 use league_core::time::Timestamp;
 use league_server::journal::sqlite::{SqlitePruner, SqliteView};
-use league_server::record::{Exchanged, Post, Way, expire};
+use league_server::record::{Exchanged, Kind, LeagueRecord, Post, Way, expire};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -20,7 +20,7 @@ fn league() -> LeagueId {
 
 fn letters(data: &Path) -> Vec<Exchanged> {
     let view = SqliteView::open(data).expect("a reader needs no lock");
-    Post::read(&view, &league(), |_| true).unwrap().letters
+    Post::read(&view, &league(), |_| true, &[]).unwrap().letters
 }
 
 /// The letters once there is one that is `wanted`: they are written a while after they passed.
@@ -113,6 +113,49 @@ fn every_letter_of_the_manager_is_found_by_agent_conversation_and_match() {
     }
     stage.close();
     assert_eq!(of(&letters(data.path()), "P01", "LEAGUE_COMPLETED").len(), 1, "it stays");
+}
+
+// req: OBS-2, AUTH-3
+#[test]
+fn what_a_referee_says_after_its_report_is_told_later_and_found() {
+    let data = TempDir::new().unwrap();
+    let mut stage = Stage::open_in(data.path(), &Plan::players(3));
+    stage.seat_referee();
+    let silent = |call: &crate::stranger::Call| match call.kind {
+        "GAME_OVER" => Say::HangUp,
+        _ => Say::Usual,
+    };
+    let players = [
+        Stranger::player_that(Shape::Flat, silent),
+        Stranger::player(Shape::V21),
+        Stranger::player(Shape::Enveloped),
+    ];
+    players.iter().for_each(|player| drop(player.register(&stage)));
+    stage.whole_league();
+    let told = |letter: &Exchanged| {
+        letter.match_id.as_deref() == Some("R3M1") && letter.name == "MATCH_PROGRESS"
+    };
+    letters_with(data.path(), told);
+    stage.close();
+    let view = SqliteView::open(data.path()).unwrap();
+    let record = LeagueRecord::read(&view, &league()).unwrap();
+    let all: Vec<_> = record.matches.values().collect();
+    let post = Post::read(&view, &league(), |_| false, &all).unwrap();
+    assert_eq!((post.letters.len(), post.epilogues.len()), (0, 3));
+    for record in all {
+        let entries = post.epilogue(record).expect("it was told");
+        for player in [record.pairing.a, record.pairing.b].map(|id| id.to_string()) {
+            let theirs: Vec<_> =
+                entries.iter().filter(|entry| entry.peer.as_ref() == Some(&player)).collect();
+            let kinds: Vec<_> = theirs.iter().map(|entry| entry.kind).collect();
+            let end = if player == "P01" { Kind::Failed } else { Kind::Received };
+            assert_eq!(kinds, [Kind::Sent, end], "{player}");
+            assert_eq!(theirs[0].name.as_deref(), Some("GAME_OVER"));
+            assert!(theirs[0].body.as_ref().unwrap().get().contains("[redacted]"));
+        }
+    }
+    let text = format!("{:?}", post.epilogues);
+    assert!(!text.contains("tok_") && !text.contains("prf_"), "{text}");
 }
 
 // req: OBS-2

@@ -14,6 +14,7 @@ use crate::decode::DecodeError;
 use crate::dialect::Dialect;
 use crate::fields::Fields;
 use crate::fragment::Fragment;
+use crate::limits::EPILOGUE_BYTES_MAX;
 use crate::token::{AuthToken, DrawSeed};
 use crate::word::{Decision, MatchState, role};
 use crate::write::Object;
@@ -100,6 +101,8 @@ pub struct MatchProgress {
     pub choices_hash: Option<String>,
     /// Why the referee gives the attempt up for a failure of its own side.
     pub annulled: Option<String>,
+    /// What was said after the report of an attempt that is over, in the form of its transcript.
+    pub epilogue: Option<Fragment>,
 }
 
 /// The match stays with the referee, or not.
@@ -235,12 +238,18 @@ impl Body for StartMatchAck {
 
 impl Body for MatchProgress {
     fn read(f: &Fields<'_>) -> Result<Self, DecodeError> {
+        let epilogue: Option<Fragment> = f.optional("epilogue")?;
+        if epilogue.as_ref().is_some_and(|json| json.as_str().len() > EPILOGUE_BYTES_MAX) {
+            let expected = format!("at most {EPILOGUE_BYTES_MAX} bytes");
+            return Err(f.wrong(Code::E003, "epilogue", expected));
+        }
         Ok(Self {
             match_id: f.required("match_id")?,
             attempt: f.required("attempt")?,
             game_state: f.required("game_state")?,
             choices_hash: f.optional("choices_hash")?,
             annulled: f.clipped("annulled", REASON_BYTES_MAX)?,
+            epilogue,
         })
     }
 
@@ -250,6 +259,7 @@ impl Body for MatchProgress {
         o.field("game_state", &self.game_state);
         o.optional("choices_hash", self.choices_hash.as_ref());
         o.optional("annulled", self.annulled.as_ref());
+        o.optional("epilogue", self.epilogue.as_ref());
     }
 }
 

@@ -219,7 +219,7 @@ structs! {
         game_history
     }
     StartMatchAck { match_id attempt status reason }
-    MatchProgress { match_id attempt game_state choices_hash annulled }
+    MatchProgress { match_id attempt game_state choices_hash annulled epilogue }
     MatchProgressAck { match_id attempt status lease_ms draw_seed }
     GetAssignedMatches { limit }
     AssignedMatches { assignments }

@@ -203,6 +203,7 @@ fn assignment(kind: MessageType) -> Message {
             game_state: MatchState::CollectingChoices,
             choices_hash: Some(COMMITMENT.into()),
             annulled: None,
+            epilogue: None,
         }),
         Type::MatchProgressAck => Message::MatchProgressAck(MatchProgressAck {
             match_id: MATCH,

@@ -23,11 +23,12 @@ pub(super) fn matches(
     post: &Post,
     agent: Option<&str>,
 ) -> Value {
-    let matches = told.iter().map(|Told { record, found }| {
+    let matches = told.iter().map(|Told { record, found, is_whole }| {
         let mut value = summary(record);
         let (state, transcript) = transcript(found, agent);
         value["transcript"] = json!(state);
         value["trace"] = transcript;
+        value["epilogue"] = json!(if *is_whole { "recorded" } else { "not available" });
         value
     });
     let matches: Vec<_> = matches.collect();

@@ -6,7 +6,7 @@ mod story;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use clap::Args;
 use league_core::id::{ConversationId, LeagueId, MatchId};
 use league_server::journal::sqlite::{OpenError, SqliteView};
@@ -56,20 +56,31 @@ pub(crate) struct TraceArgs {
 struct Told<'a> {
     record: &'a MatchRecord,
     found: Found,
+    /// Whether its end is in it, which is told after the report.
+    is_whole: bool,
 }
 
 pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     let view = open(&args.data)?;
     let league = league(&view, args)?;
     let text = if is_filtered(args) {
-        let post = Post::read(&view, &league.id, |letter| is_wanted(letter, args));
+        let matches = chosen(&league, args).map_err(|error| Failure::usage("trace", error))?;
+        let post = Post::read(&view, &league.id, |letter| is_wanted(letter, args), &matches);
         let post = post.context("cannot read the letters")?;
-        let matches =
-            chosen(&league, args, &post).map_err(|error| Failure::usage("trace", error))?;
+        if args.conversation.is_some() && matches.is_empty() && post.letters.is_empty() {
+            let error =
+                anyhow!("--conversation: nothing in league {} had that conversation", league.id);
+            return Err(Failure::usage("trace", error));
+        }
         let mut told = vec![];
         for record in matches {
-            let found = league.transcript(&view, record).context("cannot read a transcript")?;
-            told.push(Told { record, found });
+            let mut found = league.transcript(&view, record).context("cannot read a transcript")?;
+            let epilogue = post.epilogue(record);
+            let is_whole = epilogue.is_some();
+            if let Found::Ours(transcript) = &mut found {
+                transcript.entries.extend(epilogue.into_iter().flatten());
+            }
+            told.push(Told { record, found, is_whole });
         }
         let agent = args.agent.as_deref();
         if args.json {
@@ -149,11 +160,7 @@ fn league(view: &SqliteView, args: &TraceArgs) -> Result<LeagueRecord, Failure> 
 }
 
 /// The matches that are asked for.
-fn chosen<'a>(
-    league: &'a LeagueRecord,
-    args: &TraceArgs,
-    post: &Post,
-) -> anyhow::Result<Vec<&'a MatchRecord>> {
+fn chosen<'a>(league: &'a LeagueRecord, args: &TraceArgs) -> anyhow::Result<Vec<&'a MatchRecord>> {
     let all = league.matches.values();
     if let Some(id) = args.match_id {
         let found = league.matches.get(&id);
@@ -168,11 +175,7 @@ fn chosen<'a>(
             let recorded = record.result.as_ref().map(|(_, _, recorded)| recorded);
             recorded.is_some_and(|recorded| recorded.conversation == *conversation)
         };
-        let found: Vec<_> = all.filter(is_it).collect();
-        if found.is_empty() && post.letters.is_empty() {
-            bail!("--conversation: nothing in league {} had that conversation", league.id);
-        }
-        return Ok(found);
+        return Ok(all.filter(is_it).collect());
     }
     let Some(agent) = &args.agent else { return Ok(all.collect()) };
     if !league.names.contains_key(agent) {

@@ -82,7 +82,7 @@ pub(super) fn matches(
         post.letters.iter().partition(is_shown);
     let mut outside = outside.into_iter().peekable();
     let mut out = String::new();
-    for Told { record, found } in told {
+    for Told { record, found, is_whole } in told {
         if let Some(begins) = beginning(found, record) {
             let mut before = vec![];
             while let Some(letter) = outside.next_if(|letter| letter.at < begins) {
@@ -114,8 +114,12 @@ pub(super) fn matches(
                 out.push_str(&format!("\n  transcript not readable: {why}\n"));
             }
         }
-        if !matches!(found, Found::Ours(_)) {
-            letters(&mut out, &own, bytes);
+        match found {
+            Found::Ours(_) if *is_whole => {}
+            Found::Ours(_) => out.push_str("  what was said after the report was not told\n"),
+            Found::None | Found::Expired | Found::Foreign(_) | Found::Unreadable(_) => {
+                letters(&mut out, &own, bytes);
+            }
         }
         out.push('\n');
     }
