@@ -170,8 +170,8 @@ fn told(body: &[u8], hidden: &[&str]) -> String {
 
 /// The name that a message gives itself.
 fn peeked(text: &str) -> Option<String> {
-    let (_, rest) = text.split_once(&format!("\"{}\"", field::MESSAGE_TYPE))?;
-    let (_, rest) = rest.split_once('"')?;
+    let (_, rest) = text.split_once(field::MESSAGE_TYPE)?;
+    let (_, rest) = rest.strip_prefix('"')?.split_once('"')?;
     let (name, _) = rest.split_once('"')?;
     let is_name = |name: &&str| name.len() < 64 && !name.contains(char::is_control);
     Some(name).filter(is_name).map(String::from)

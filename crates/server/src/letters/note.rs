@@ -13,7 +13,7 @@ use super::bundle::Way;
 use crate::limits::LETTER_LONG_MIN;
 
 /// What a letter costs in memory beside its body, about.
-const LETTER_BYTES: usize = 256;
+const LETTER_BYTES: usize = 512;
 
 /// One call: the letters in it and what came of it.
 #[derive(Debug)]
@@ -190,9 +190,6 @@ pub fn long(message: &Message) -> Vec<(&'static str, &str)> {
         }
         Message::MatchResultReport(report) => {
             all.extend(report.transcript.iter().map(|json| ("the transcript", json)));
-        }
-        Message::MatchProgress(progress) => {
-            all.extend(progress.epilogue.iter().map(|json| ("what followed the report", json)));
         }
         Message::LeagueStandingsUpdate(StandingsUpdate {
             standings: Listed::Encoded(json),

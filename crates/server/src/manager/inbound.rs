@@ -473,6 +473,10 @@ impl Desk for Manager {
     }
 
     fn witness(&self, letter: &Letter, dialect: Dialect, body: &str) -> Option<Witness> {
+        // An epilogue is noted for what it tells.
+        if matches!(&letter.message, Message::MatchProgress(told) if told.epilogue.is_some()) {
+            return None;
+        }
         let joined = || {
             let who = Newcomer::of(&letter.message)?;
             self.league_to_join(&letter.envelope, who).ok()

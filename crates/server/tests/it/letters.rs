@@ -23,19 +23,23 @@ fn letters(data: &Path) -> Vec<Exchanged> {
     Post::read(&view, &league(), |_| true, &[]).unwrap().letters
 }
 
-/// The letters once there is one that is `wanted`: they are written a while after they passed.
+/// What `read` gives once it is as it should be: letters are written a while after they passed.
 #[expect(clippy::disallowed_methods, reason = "the patience of a test is real time")]
-fn letters_with(data: &Path, wanted: impl Fn(&Exchanged) -> bool) -> Vec<Exchanged> {
+fn until<T: std::fmt::Debug>(read: impl Fn() -> T, holds: impl Fn(&T) -> bool) -> T {
     let end = std::time::Instant::now() + PATIENCE;
     loop {
-        let all = letters(data);
-        if all.iter().any(&wanted) {
-            return all;
+        let now = read();
+        if holds(&now) {
+            return now;
         }
-        let names: Vec<_> = all.iter().map(|letter| (&letter.peer, &letter.name)).collect();
-        assert!(std::time::Instant::now() < end, "it is not among {names:?}");
+        assert!(std::time::Instant::now() < end, "it never comes: {now:?}");
         std::thread::yield_now();
     }
+}
+
+/// The letters once there is one that is `wanted`.
+fn letters_with(data: &Path, wanted: impl Fn(&Exchanged) -> bool) -> Vec<Exchanged> {
+    until(|| letters(data), |all| all.iter().any(&wanted))
 }
 
 /// The letters of `name` that `peer` got or sent.
@@ -132,17 +136,17 @@ fn what_a_referee_says_after_its_report_is_told_later_and_found() {
     ];
     players.iter().for_each(|player| drop(player.register(&stage)));
     stage.whole_league();
-    let told = |letter: &Exchanged| {
-        letter.match_id.as_deref() == Some("R3M1") && letter.name == "MATCH_PROGRESS"
+    let read = || {
+        let view = SqliteView::open(data.path()).unwrap();
+        let record = LeagueRecord::read(&view, &league()).unwrap();
+        let all: Vec<_> = record.matches.values().collect();
+        let post = Post::read(&view, &league(), |_| false, &all).unwrap();
+        (record, post)
     };
-    letters_with(data.path(), told);
+    let (record, post) = until(read, |(_, post)| post.epilogues.len() == 3);
     stage.close();
-    let view = SqliteView::open(data.path()).unwrap();
-    let record = LeagueRecord::read(&view, &league()).unwrap();
-    let all: Vec<_> = record.matches.values().collect();
-    let post = Post::read(&view, &league(), |_| false, &all).unwrap();
-    assert_eq!((post.letters.len(), post.epilogues.len()), (0, 3));
-    for record in all {
+    assert_eq!(post.letters, []);
+    for record in record.matches.values() {
         let entries = post.epilogue(record).expect("it was told");
         for player in [record.pairing.a, record.pairing.b].map(|id| id.to_string()) {
             let theirs: Vec<_> =
