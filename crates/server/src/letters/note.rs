@@ -224,6 +224,8 @@ pub fn left_out(body: &[u8], long: &[(&'static str, &str)]) -> Vec<u8> {
             out.splice(at..at + json.len(), text.bytes());
         }
     }
+    // It waits for a while, and must not take the place of what was left out.
+    out.shrink_to_fit();
     out
 }
 
