@@ -108,9 +108,9 @@ pub const MATCH_INBOX_MAX: usize = 16;
 /// Letters that may wait to be kept; further ones are dropped and counted.
 pub const LETTERS_WAITING_MAX: usize = 16_384;
 /// Bytes of letters that may wait to be kept.
-pub const LETTERS_WAITING_BYTES_MAX: usize = 2 * 1024 * 1024;
+pub const LETTERS_WAITING_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Time in which letters are gathered before they are packed.
-pub const LETTERS_PAUSE: Duration = Duration::from_millis(250);
+pub const LETTERS_PAUSE: Duration = Duration::from_secs(1);
 /// Longest letter whose body is kept.
 pub const LETTER_BYTES_MAX: usize = 64 * 1024;
 /// Longest letter whose body is kept although it was refused.
@@ -118,7 +118,7 @@ pub const LETTER_REFUSED_BYTES_MAX: usize = 4 * 1024;
 /// Parts of a letter that the record has elsewhere are left out if they are longer than this.
 pub const LETTER_LONG_MIN: usize = 512;
 /// Bytes of letters after which they are stored and others begun.
-pub const BUNDLE_FULL_BYTES: usize = 128 * 1024;
+pub const BUNDLE_FULL_BYTES: usize = 256 * 1024;
 /// Most bytes that stored letters may unpack to.
 pub const BUNDLE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Stored letters that may wait for the journal's writer.
