@@ -6,6 +6,7 @@
 //! puts a whole league together; nobody knows it. [`secret`] keeps the private files, [`limits`]
 //! names every bound.
 
+mod abridge;
 pub mod journal;
 pub mod letters;
 pub mod limits;

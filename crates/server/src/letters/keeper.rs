@@ -158,7 +158,7 @@ fn packed(part: &Part) -> Packed<'_> {
 /// `body` as it may be kept. Somebody may write a secret with escapes, and then it is not found as
 /// it stands.
 fn told(body: &[u8], hidden: &[&str]) -> String {
-    let text = String::from_utf8_lossy(body);
+    let text = shown::text(body);
     let is_escaped = ["\\u", "\\/"].iter().any(|escape| text.contains(escape))
         || hidden.iter().any(|secret| secret.contains(['"', '\\', '/']));
     if !hidden.is_empty() && is_escaped {

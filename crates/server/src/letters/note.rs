@@ -214,26 +214,3 @@ fn parts_of<'a>(order: &'a StartMatch, all: &mut Vec<(&'static str, &'a Fragment
         all.extend(player.game_history.iter().map(|json| ("the player's past matches", json)));
     }
 }
-
-/// `body` without its `long` parts.
-pub fn left_out(body: &[u8], long: &[(&'static str, &str)]) -> Vec<u8> {
-    let mut out = body.to_vec();
-    for (what, json) in long {
-        if let Some(at) = place_of(&out, json.as_bytes()) {
-            let text = format!("\"[left out: {what}, {} bytes]\"", json.len());
-            out.splice(at..at + json.len(), text.bytes());
-        }
-    }
-    // It waits for a while, and must not take the place of what was left out.
-    out.shrink_to_fit();
-    out
-}
-
-/// Where a long text stands in another.
-fn place_of(text: &[u8], long: &[u8]) -> Option<usize> {
-    let end = text.len().checked_sub(long.len())?;
-    let first = *long.first()?;
-    let candidates = text[..=end].iter().enumerate().filter(|(_, byte)| **byte == first);
-    let mut places = candidates.map(|(at, _)| at);
-    places.find(|at| text[*at..*at + long.len()] == *long)
-}

@@ -12,12 +12,13 @@ use league_agent::guard::lock;
 use league_core::id::{AgentId, LeagueId, MatchId, RefereeId};
 use league_core::time::Timestamp;
 use league_wire::message::{ErrorReport, RegisterResponse};
-use league_wire::{Dialect, Envelope, Fragment, Id, Letter, Message};
+use league_wire::{Dialect, Envelope, Fragment, Id, Letter, Message, shown};
 
 use super::Stub;
 use super::leagues::Newcomer;
 use super::news::Notice;
-use crate::letters::{Answer, Body, Letters, Note, Part, Template, Way, hidden, left_out, long};
+use crate::abridge::abridged;
+use crate::letters::{Answer, Body, Letters, Note, Part, Template, Way, hidden, long};
 use crate::limits::{LETTER_BYTES_MAX, LETTER_REFUSED_BYTES_MAX, TEMPLATES_MAX};
 
 /// How an account of what was said after a report is called.
@@ -70,7 +71,7 @@ pub(super) fn part(
     let bytes = body.len();
     let body = match template {
         Some(template) => Body::Shared(template),
-        None => Body::Own(left_out(body, &long(message)).into()),
+        None => Body::Own(kept(body, message)),
     };
     Part {
         name: message.kind().name(dialect),
@@ -82,6 +83,12 @@ pub(super) fn part(
         body,
         hidden: hidden(envelope, message),
     }
+}
+
+/// What is kept of `body`, in which `message` was written. A copy: it waits for a while, and must
+/// not take the room of what was left out.
+fn kept(body: &[u8], message: &Message) -> Bytes {
+    abridged(&shown::text(body), &long(message)).into_owned().into()
 }
 
 /// When a call began.
@@ -137,7 +144,7 @@ pub(super) fn received(
     let Letter { envelope, message } = letter;
     let begun = Begun::now();
     let bytes = body.len();
-    let body = left_out(body.as_bytes(), &long(message));
+    let body = kept(body.as_bytes(), message);
     let name = message.kind().name(dialect);
     // A newcomer has no identifier yet, whatever it calls itself.
     let is_known = Newcomer::of(message).is_none();
@@ -149,7 +156,7 @@ pub(super) fn received(
         let wrong =
             refusal(&reply.letter.message).map(|no| format!("{}: {}", no.code, no.description));
         let max = if wrong.is_some() { LETTER_REFUSED_BYTES_MAX } else { LETTER_BYTES_MAX };
-        let body = if body.len() > max { Body::Cut } else { Body::Own(body.into()) };
+        let body = if body.len() > max { Body::Cut } else { Body::Own(body) };
         let id = None;
         let hidden = secrets;
         let part = Part { name, conversation, match_id, id, stamped, bytes, body, hidden };
@@ -201,7 +208,7 @@ pub(super) fn told(
 
 fn answer(reply: &Replied<'_>, dialect: Dialect, wrong: Option<String>) -> Answer {
     let Replied { status, letter: Letter { envelope, message }, body } = reply;
-    let mut body: Bytes = left_out(body, &long(message)).into();
+    let mut body = kept(body, message);
     if body.len() > LETTER_BYTES_MAX {
         body = format!("\"[left out: {} bytes]\"", body.len()).into();
     }

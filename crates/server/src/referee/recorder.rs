@@ -10,18 +10,17 @@ use league_agent::log::{self, Level, Line};
 use league_core::id::{ConversationId, LeagueId, MatchId, RefereeId};
 use league_core::time::Timestamp;
 use league_wire::limits::{EPILOGUE_BYTES_MAX, FRAGMENT_DEPTH_MAX, TRANSCRIPT_BYTES_MAX};
-use league_wire::{Code, Fragment, iso};
+use league_wire::{Code, Fragment, iso, shown};
 use serde_json::value::RawValue;
 
 use super::outbound::Letters;
+use crate::abridge::abridged;
 use crate::limits::{
     RESPONSES_MAX, TRANSCRIPT_BODIES_MAX, TRANSCRIPT_ENTRIES_MAX, TRANSCRIPT_TEXT_MAX,
 };
 use crate::record::redact::redact;
 use crate::record::transcript::{self, Entry, Kind, Party, Transcript};
 
-/// How much of a long text is looked for before all of it is compared.
-const BEGINNING_BYTES: usize = 32;
 /// Levels of JSON that a transcript puts around a body.
 const LEVELS_AROUND: usize = 3;
 
@@ -286,7 +285,7 @@ impl Note {
             text.truncate(text.floor_char_boundary(TRANSCRIPT_TEXT_MAX));
             text
         });
-        let (body, raw) = self.body.as_ref().map_or((None, None), |body| shown(body, filter));
+        let (body, raw) = self.body.as_ref().map_or((None, None), |body| told(body, filter));
         Entry {
             at_us: micros(self.at),
             took_us: self.took.map(micros),
@@ -305,14 +304,9 @@ impl Note {
 }
 
 /// A body as JSON if it is some, else as text.
-fn shown(body: &Bytes, filter: &Filter<'_>) -> (Option<Box<RawValue>>, Option<String>) {
-    let mut text = String::from_utf8_lossy(body);
-    for (what, json) in &filter.familiar {
-        if let Some(at) = place_of(&text, json) {
-            let left_out = format!("\"[left out: {what}, {} bytes]\"", json.len());
-            text.to_mut().replace_range(at..at + json.len(), &left_out);
-        }
-    }
+fn told(body: &Bytes, filter: &Filter<'_>) -> (Option<Box<RawValue>>, Option<String>) {
+    let text = shown::text(body);
+    let text = abridged(&text, &filter.familiar);
     let text = redact(&text, &filter.hidden).into_owned();
     let mut deepest = 0_usize;
     let mut depth = 0_usize;
@@ -331,14 +325,6 @@ fn shown(body: &Bytes, filter: &Filter<'_>) -> (Option<Box<RawValue>>, Option<St
         Ok(json) => (Some(json), None),
         Err(_) => (None, Some(text)),
     }
-}
-
-/// Where a long text stands in another. Preparing a search for all of it would take longer than
-/// looking for its beginning, which hardly ever stands anywhere else.
-fn place_of(text: &str, long: &str) -> Option<usize> {
-    let beginning = &long[..long.floor_char_boundary(BEGINNING_BYTES)];
-    let mut places = text.match_indices(beginning).map(|(at, _)| at);
-    places.find(|at| text[*at..].starts_with(long))
 }
 
 /// The transcript as JSON, with as many of its oldest bodies left out as it takes to fit.
