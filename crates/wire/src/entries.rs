@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use crate::json::{Json, Walk};
-use crate::limits::{FIELDS_MAX, LIST_MAX};
+use crate::limits::{FIELDS_MAX, FRAGMENT_DEPTH_MAX, LIST_MAX};
 use crate::scan;
 
 /// Where a field or an element stands in the text. It is kept small, since it is made for all of
@@ -42,6 +42,8 @@ pub(crate) struct Parts<'a> {
     json: Json<'a>,
     text: &'a str,
     all: Vec<Span>,
+    /// Whether nothing in it is nested deeper than a fragment may be.
+    shallow: bool,
 }
 
 impl<'a> Parts<'a> {
@@ -51,9 +53,10 @@ impl<'a> Parts<'a> {
         let (text, inner) = (walk.text(), walk.rest().strip_prefix(b"{")?);
         u32::try_from(text.len()).ok()?;
         let likely = (inner.len() / BYTES_PER_FIELD).clamp(4, LIKELY_MAX);
-        let mut collector = Collector { text, all: Vec::with_capacity(likely) };
+        let mut collector = Collector { text, all: Vec::with_capacity(likely), deepest: 0 };
         let rest = collector.parts(b'{', inner, 1)?;
-        Some(Self { json: walk.leave(rest), text, all: collector.all })
+        let shallow = collector.deepest <= FRAGMENT_DEPTH_MAX;
+        Some(Self { json: walk.leave(rest), text, all: collector.all, shallow })
     }
 
     /// The object.
@@ -73,6 +76,8 @@ pub(crate) struct Entries<'a> {
     next: Cell<usize>,
     /// A bit for each mark that a name has.
     marks: [u64; 4],
+    /// Whether nothing in it is nested deeper than a fragment may be.
+    shallow: bool,
 }
 
 /// Why something is no object with fields.
@@ -118,19 +123,21 @@ impl<'a> Entries<'a> {
     pub(crate) fn read(json: Json<'a>) -> Result<Self, NoEntries> {
         let parts = Parts::take(&mut Walk::over(json)).ok_or(NoEntries::NotAnObject)?;
         let end = parts.all.len();
-        Self::checked(parts.text, Cow::Owned(parts.all), 0, end)
+        Self::checked((parts.text, parts.shallow), Cow::Owned(parts.all), 0, end)
     }
 
     /// The fields of an object that was taken apart.
     pub(crate) fn of(parts: &'a Parts<'_>) -> Result<Self, NoEntries> {
-        Self::checked(parts.text, Cow::Borrowed(&parts.all), 0, parts.all.len())
+        let text = (parts.text, parts.shallow);
+        Self::checked(text, Cow::Borrowed(&parts.all), 0, parts.all.len())
     }
 
     /// The value of the field or element at `place`.
     #[inline]
     pub(crate) fn value(&self, place: usize) -> Json<'a> {
         let span = &self.all[place];
-        Json::found(&self.text[span.value as usize..span.end as usize], span.plain)
+        let text = &self.text[span.value as usize..span.end as usize];
+        Json::found(text, span.plain, self.shallow)
     }
 
     /// The object that is the value at `place`.
@@ -139,7 +146,7 @@ impl<'a> Entries<'a> {
         if start == end || !value.get().starts_with('{') {
             return Entries::read(value);
         }
-        Entries::checked(self.text, Cow::Borrowed(&self.all), start, end)
+        Entries::checked((self.text, self.shallow), Cow::Borrowed(&self.all), start, end)
     }
 
     /// The elements of the list that is the value at `place`, each with its own place unless the
@@ -159,7 +166,7 @@ impl<'a> Entries<'a> {
 
     /// The fields from `start` to `end`, unless there is something wrong with their names.
     fn checked(
-        text: &'a str,
+        (text, shallow): (&'a str, bool),
         all: Cow<'a, [Span]>,
         start: usize,
         end: usize,
@@ -182,7 +189,7 @@ impl<'a> Entries<'a> {
             count += 1;
             place = usize::from(span.next);
         }
-        Ok(Self { text, all, start, end, next: Cell::new(start), marks })
+        Ok(Self { text, all, start, end, next: Cell::new(start), marks, shallow })
     }
 
     /// The place of the field `name`.
@@ -271,6 +278,8 @@ fn is_repeated(text: &str, before: &[Span], start: usize, span: &Span) -> bool {
 struct Collector<'a> {
     text: &'a str,
     all: Vec<Span>,
+    /// How deep it is nested where it is deepest.
+    deepest: usize,
 }
 
 impl<'a> Collector<'a> {
@@ -279,6 +288,7 @@ impl<'a> Collector<'a> {
     fn parts(&mut self, open: u8, rest: &'a [u8], depth: usize) -> Option<&'a [u8]> {
         let close = scan::closing(open);
         let start = self.all.len();
+        self.deepest = self.deepest.max(depth);
         let mut rest = scan::space(rest);
         if let [first, more @ ..] = rest
             && *first == close
@@ -297,7 +307,7 @@ impl<'a> Collector<'a> {
             left = left.saturating_sub(1);
             rest = match name {
                 Some(name) => self.value(name, rest, depth)?,
-                None => scan::value(rest)?,
+                None => self.passed(rest, depth)?,
             };
             let (more, is_comma) = scan::comma(rest, close)?;
             rest = more;
@@ -334,11 +344,18 @@ impl<'a> Collector<'a> {
                 self.all[place] = Span { name, value, end, next, plain: false };
                 return Some(rest);
             }
-            [b'{' | b'[', ..] => (scan::value(start)?, false),
+            [b'{' | b'[', ..] => (self.passed(start, depth)?, false),
             _ => (scan::scalar(start)?, true),
         };
         let (end, next) = (self.offset(rest), index(place + 1));
         self.all.push(Span { name, value, end, next, plain });
+        Some(rest)
+    }
+
+    /// Leaves a value whole that stands `depth` deep.
+    fn passed(&mut self, start: &'a [u8], depth: usize) -> Option<&'a [u8]> {
+        let (rest, inside) = scan::value(start)?;
+        self.deepest = self.deepest.max(depth + inside);
         Some(rest)
     }
 

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::json::Json;
-use crate::limits::FRAGMENT_DEPTH_MAX;
 use crate::write::Object;
 
 /// A piece of valid JSON.
@@ -14,12 +15,18 @@ pub struct Fragment(Arc<str>);
 impl Fragment {
     /// The JSON of `raw` as it is; `None` if it is nested too deep.
     pub fn new(raw: Json<'_>) -> Option<Self> {
-        raw.is_within(FRAGMENT_DEPTH_MAX).then(|| Self(raw.get().into()))
+        raw.is_shallow().then(|| Self(raw.get().into()))
     }
 
     /// Reads `text`; `None` if it is not JSON or nested too deep.
     pub fn parse(text: &str) -> Option<Self> {
         Json::parse(text).ok().and_then(Self::new)
+    }
+
+    /// What is written of `value`; `None` if it cannot be JSON or is nested too deep.
+    pub fn of(value: &impl Serialize) -> Option<Self> {
+        let json = serde_json::to_string(value).ok()?;
+        Json::known(&json).is_shallow().then(|| Self(json.into()))
     }
 
     /// The object that `fill` writes.
@@ -79,6 +86,7 @@ impl<T> Listed<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::FRAGMENT_DEPTH_MAX;
 
     #[test]
     fn a_fragment_is_valid_and_not_too_deep() {
@@ -87,5 +95,9 @@ mod tests {
         assert!(Fragment::parse(&nested(FRAGMENT_DEPTH_MAX + 1)).is_none());
         assert!(Fragment::parse(r#"{"a":"[[[\"[[["}"#).is_some());
         assert!(Fragment::parse("{").is_none());
+        assert_eq!(Fragment::of(&[1, 2]).unwrap().as_str(), "[1,2]");
+        let deep: serde_json::Value =
+            serde_json::from_str(&nested(FRAGMENT_DEPTH_MAX + 1)).unwrap();
+        assert!(Fragment::of(&deep).is_none() && Fragment::of(&deep[0]).is_some());
     }
 }

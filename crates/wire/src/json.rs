@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
+use crate::limits::FRAGMENT_DEPTH_MAX;
 use crate::scan;
 
 /// A piece of text that is known to be one JSON value.
@@ -12,6 +13,8 @@ pub struct Json<'a> {
     text: &'a str,
     /// Whether it is known to have no backslash in it.
     plain: bool,
+    /// Whether it is known to be nested no deeper than a fragment may be.
+    shallow: bool,
 }
 
 impl PartialEq for Json<'_> {
@@ -36,19 +39,20 @@ impl<'a> Json<'a> {
     /// is known to have no backslash in it.
     #[inline]
     fn part(text: &'a str, start: &[u8], rest: &[u8], plain: bool) -> Self {
-        Self { text: &text[text.len() - start.len()..text.len() - rest.len()], plain }
+        let text = &text[text.len() - start.len()..text.len() - rest.len()];
+        Self { text, plain, shallow: false }
     }
 
     /// Takes `text`, which was found to be JSON, and whether it is known to have no backslash in
-    /// it.
+    /// it, and to be nested no deeper than a fragment may be.
     #[inline]
-    pub(crate) const fn found(text: &'a str, plain: bool) -> Self {
-        Self { text, plain }
+    pub(crate) const fn found(text: &'a str, plain: bool, shallow: bool) -> Self {
+        Self { text, plain, shallow }
     }
 
     /// Takes `text`, which was written as JSON or checked before.
     pub(crate) const fn known(text: &'a str) -> Self {
-        Self { text, plain: false }
+        Self { text, plain: false, shallow: false }
     }
 
     /// The text itself.
@@ -67,8 +71,12 @@ impl<'a> Json<'a> {
         Some(std::iter::from_fn(move || walk.next_item()))
     }
 
-    /// Whether objects and lists are nested at most `max` deep.
-    pub(crate) fn is_within(self, max: usize) -> bool {
+    /// Whether objects and lists are nested no deeper than in a fragment.
+    pub(crate) fn is_shallow(self) -> bool {
+        self.shallow || self.is_within(FRAGMENT_DEPTH_MAX)
+    }
+
+    fn is_within(self, max: usize) -> bool {
         // Where there are few brackets the nesting need not be followed.
         self.brackets() <= max || self.depth() <= max
     }
@@ -167,7 +175,7 @@ impl<'a> Walk<'a> {
         let start = self.rest;
         let (rest, plain) = match start.first()? {
             b'"' => scan::text(start)?,
-            b'{' | b'[' => (scan::value(start)?, false),
+            b'{' | b'[' => (scan::value(start)?.0, false),
             _ => (scan::scalar(start)?, false),
         };
         self.rest = rest;
@@ -247,6 +255,7 @@ mod tests {
             (format!("[{}]", vec![nested(4); 9].join(",")), 5),
         ] {
             let json = Json::parse(&json).unwrap();
+            assert_eq!(scan::value(json.get().as_bytes()).unwrap().1, depth, "{}", json.get());
             for max in 0..12 {
                 assert_eq!(json.is_within(max), depth <= max, "{} in {max}", json.get());
             }

@@ -1,25 +1,30 @@
 //! Where the parts of a JSON text end: checks the grammar and builds nothing. Every function takes
 //! the bytes from where something begins and gives those after it, or `None` if it is not that.
 
-/// One JSON value.
-pub(crate) fn value(mut rest: &[u8]) -> Option<&[u8]> {
+/// One JSON value, and how deep objects and lists are nested in it.
+pub(crate) fn value(mut rest: &[u8]) -> Option<(&[u8], usize)> {
     let mut around = Vec::new();
     let mut inside = None;
+    let mut deepest = 0;
     loop {
         rest = match rest {
             [b'"', ..] => text(rest)?.0,
-            [open @ (b'{' | b'['), more @ ..] => match space(more) {
-                [close, more @ ..] if *close == closing(*open) => more,
-                more => {
-                    around.extend(inside.replace(*open));
-                    rest = part(more, *open)?;
-                    continue;
+            [open @ (b'{' | b'['), more @ ..] => {
+                let depth = around.len() + usize::from(inside.is_some()) + 1;
+                deepest = deepest.max(depth);
+                match space(more) {
+                    [close, more @ ..] if *close == closing(*open) => more,
+                    more => {
+                        around.extend(inside.replace(*open));
+                        rest = part(more, *open)?;
+                        continue;
+                    }
                 }
-            },
+            }
             _ => scalar(rest)?,
         };
         loop {
-            let Some(open) = inside else { return Some(rest) };
+            let Some(open) = inside else { return Some((rest, deepest)) };
             match space(rest) {
                 [b',', more @ ..] => {
                     rest = part(space(more), open)?;
@@ -187,7 +192,7 @@ mod tests {
     use super::*;
 
     fn is_json(text: &str) -> bool {
-        value(space(text.as_bytes())).is_some_and(|rest| space(rest).is_empty())
+        value(space(text.as_bytes())).is_some_and(|(rest, _)| space(rest).is_empty())
     }
 
     #[test]

@@ -203,14 +203,14 @@ impl Recorder {
     pub(super) fn transcript(&mut self, letters: &Letters) -> Option<Fragment> {
         let mut transcript = self.since(0, letters);
         self.reported = self.notes.len();
-        Fragment::parse(&bounded(&mut transcript, TRANSCRIPT_BYTES_MAX)?)
+        bounded(&mut transcript, TRANSCRIPT_BYTES_MAX)
     }
 
     /// What was said since, in the same form and with times from the same beginning.
     pub(super) fn epilogue(&self, letters: &Letters) -> Option<Fragment> {
         let mut epilogue = self.since(self.reported, letters);
         epilogue.players = vec![];
-        Fragment::parse(&bounded(&mut epilogue, EPILOGUE_BYTES_MAX)?)
+        bounded(&mut epilogue, EPILOGUE_BYTES_MAX)
     }
 
     fn since(&self, first: usize, letters: &Letters) -> Transcript {
@@ -328,9 +328,9 @@ fn told(body: &Bytes, filter: &Filter<'_>) -> (Option<Box<RawValue>>, Option<Str
 }
 
 /// The transcript as JSON, with as many of its oldest bodies left out as it takes to fit.
-fn bounded(transcript: &mut Transcript, bytes_max: usize) -> Option<String> {
-    let mut json = serde_json::to_string(transcript).ok()?;
-    let mut excess = json.len().saturating_sub(bytes_max);
+fn bounded(transcript: &mut Transcript, bytes_max: usize) -> Option<Fragment> {
+    let mut json = Fragment::of(transcript)?;
+    let mut excess = json.as_str().len().saturating_sub(bytes_max);
     let mut next = 0;
     while excess > 0 {
         // What is cut may have been longer as JSON than it was, never shorter.
@@ -342,8 +342,8 @@ fn bounded(transcript: &mut Transcript, bytes_max: usize) -> Option<String> {
             excess = excess.saturating_sub(body + raw);
             next += 1;
         }
-        json = serde_json::to_string(transcript).ok()?;
-        excess = json.len().saturating_sub(bytes_max);
+        json = Fragment::of(transcript)?;
+        excess = json.as_str().len().saturating_sub(bytes_max);
     }
     Some(json)
 }
@@ -388,8 +388,9 @@ mod tests {
     fn the_oldest_bodies_go_first_and_are_marked() {
         let mut long = transcript(6, 60_000);
         let json = bounded(&mut long, TRANSCRIPT_BYTES_MAX).unwrap();
-        assert!(json.len() <= TRANSCRIPT_BYTES_MAX && json.len() > TRANSCRIPT_BYTES_MAX / 2);
-        let read: Transcript = serde_json::from_str(&json).unwrap();
+        let bytes = json.as_str().len();
+        assert!(bytes <= TRANSCRIPT_BYTES_MAX && bytes > TRANSCRIPT_BYTES_MAX / 2);
+        let read: Transcript = serde_json::from_str(json.as_str()).unwrap();
         let cut: Vec<_> = read.entries.iter().map(|entry| entry.cut).collect();
         assert_eq!(cut, [true, true, false, false, false, false]);
         for entry in &read.entries {
@@ -413,14 +414,14 @@ mod tests {
         let standings = "[1,2,3]";
         let filter = Filter { hidden: vec!["5eed"], familiar: vec![("the table", standings)] };
         let body = Bytes::from_static(br#"{ "b":"tok_12", "a":[1,2,3],"s":"5eed" }"#);
-        let (json, raw) = shown(&body, &filter);
+        let (json, raw) = told(&body, &filter);
         let expected =
             r#"{ "b":"[redacted]", "a":"[left out: the table, 7 bytes]","s":"[redacted]" }"#;
         assert_eq!((json.unwrap().get(), raw), (expected, None));
-        let (json, raw) = shown(&Bytes::from_static(b"\xff<html> prf_12"), &filter);
+        let (json, raw) = told(&Bytes::from_static(b"\xff<html> prf_12"), &filter);
         assert_eq!((json.is_none(), raw.as_deref()), (true, Some("\u{fffd}<html> [redacted]")));
         let deep = "[".repeat(FRAGMENT_DEPTH_MAX) + &"]".repeat(FRAGMENT_DEPTH_MAX);
-        let (json, raw) = shown(&Bytes::from(deep.clone()), &filter);
+        let (json, raw) = told(&Bytes::from(deep.clone()), &filter);
         assert_eq!((json.is_none(), raw), (true, Some(deep)));
     }
 }
