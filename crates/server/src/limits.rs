@@ -19,7 +19,7 @@ pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Appends that may wait for the journal's writer; further ones wait for a place in the queue.
 pub const WRITER_QUEUE_MAX: usize = 1024;
 /// Rows after which a transaction takes no further append.
-pub const COMMIT_ROWS_MAX: usize = 512;
+pub const COMMIT_ROWS_MAX: usize = 1024;
 /// Bytes after which a transaction takes no further append.
 pub const COMMIT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Appenders that are answered in one go.
