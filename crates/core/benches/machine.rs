@@ -97,9 +97,9 @@ fn drawn_result(league: &League, keys: &Keys, match_id: MatchId) -> Report {
         match_id,
         attempt: 1,
         rematch: 0,
+        pairing: open.pairing,
         tokens: Seats::new(&tokens.a, &tokens.b),
         seed_was_given: false,
-        operated: true,
     };
     let moves = Seats::new(Move::word("even"), Move::word("even"));
     let play = Play {

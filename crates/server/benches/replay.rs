@@ -142,9 +142,9 @@ fn report_of(league: &League, keys: &Keys, id: MatchId, dice: &mut SeededDice) -
     let (match_id, attempt, rematch) = (id, 1, 0);
     let league = league.id();
     let (game, seed_was_given) = (&EvenOdd, true);
-    let operated = true;
+    let pairing = open.pairing;
     let scales =
-        Scales { keys, game, league, match_id, attempt, rematch, tokens, seed_was_given, operated };
+        Scales { keys, game, league, match_id, attempt, rematch, pairing, tokens, seed_was_given };
     Report {
         referee: open.referee,
         match_id,

@@ -100,7 +100,7 @@ pub(crate) enum Lie {
     Points,
     /// Another winner than the moves make.
     Winner,
-    /// Another choice than its player proved. Only for referees that do not have the seed.
+    /// Another choice than its player proved.
     Choice,
     /// Another number than the committed draw gives. Only for referees that have the seed.
     Draw,

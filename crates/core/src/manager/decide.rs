@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::digest::digest;
 use super::{
-    Admission, ChoiceEvidence, Command, Decision, Fact, Filed, League, Lie, OpenMatch, Phase,
-    Recorded, Referee, RefereeAdmission, Refusal, Reply, Report, StuckCause, VoidCause,
+    Admission, Command, Decision, Fact, Filed, League, Lie, OpenMatch, Phase, Recorded, Referee,
+    RefereeAdmission, Refusal, Reply, Report, StuckCause, VoidCause,
 };
+use crate::conduct::Conduct;
 use crate::dice::Dice;
 use crate::game::{self, Outcome};
 use crate::id::{AgentId, MatchId, RefereeId};
@@ -93,30 +94,22 @@ impl League {
         match self.check_report(&report) {
             Ok(()) => Ok(self.record_of(report, open)),
             Err(lie) => {
-                let forged = lie == Lie::FalseChoice;
+                let void = voided(report.referee, &lie);
                 let refusal = Refusal::FalseReport { match_id, lie };
                 let decision = self.noted(open, &report, refusal)?;
-                if !forged || open.stuck.is_some() {
-                    return Ok(decision);
-                }
-                // Whoever reports moves that were not made gets no second chance at this match.
-                let also = self.given_away(match_id, open, (false, "the report was forged".into()));
-                Ok(Decision { also: Some(also), ..decision })
+                let also = void.filter(|_| open.stuck.is_none());
+                let also = also.map(|why| self.given_away(match_id, open, why));
+                Ok(Decision { also, ..decision })
             }
         }
     }
 
     /// What a report that is not false puts into the books.
     fn record_of(&self, report: Report, open: &OpenMatch) -> Decision {
-        let findings = report.evidence.0.as_ref().ok();
-        let choices = findings.map(|findings| findings.choices).unwrap_or_default();
         let operated = self.referee(report.referee).is_some_and(|referee| referee.operated);
         let conduct = Seats::from_fn(|seat| {
             // Nobody is charged on the word of a referee that is not ours.
-            let mut conduct =
-                if operated { report.conduct[seat].bounded() } else { <_>::default() };
-            conduct.invalid_moves += u32::from(choices[seat] == ChoiceEvidence::Contradicted);
-            conduct
+            if operated { report.conduct[seat].bounded() } else { Conduct::default() }
         });
         let (match_id, verdict) = (report.match_id, report.verdict);
         let is_notable = |seat| {
@@ -287,6 +280,28 @@ impl Decision {
     /// An answer, and nothing happened.
     const fn nothing(reply: Reply) -> Self {
         Self { fact: None, also: None, reply }
+    }
+}
+
+/// Why a lie ends the attempt: reports of other moves than were made get no second chance at
+/// the match. If only one player says so the attempt is annulled, which marks nobody.
+fn voided(referee: RefereeId, lie: &Lie) -> Option<(bool, Arc<str>)> {
+    match lie {
+        Lie::FalseChoice(player) => {
+            let text = format!("{player} proves another choice than {referee} reports of it");
+            Some((true, text.into()))
+        }
+        Lie::FalseChoices => {
+            let text = format!("both players prove other choices than {referee} reports");
+            Some((false, text.into()))
+        }
+        Lie::NotAGame(_)
+        | Lie::WrongVerdict
+        | Lie::WrongPoints
+        | Lie::ImpossibleVerdict
+        | Lie::LoserMoved
+        | Lie::FalseDraw
+        | Lie::FalseRole => None,
     }
 }
 

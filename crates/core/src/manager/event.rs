@@ -275,6 +275,7 @@ pub enum ChoiceEvidence {
     Proved,
     /// A proof came along that fits no move at all: nobody can tell whose fault that is.
     Unclear,
-    /// The player proved another move than the one it sent to a referee of the operator.
+    /// The player proved another move than the one that was reported. Such reports are refused;
+    /// there was a time when those of the operator's referees were not.
     Contradicted,
 }

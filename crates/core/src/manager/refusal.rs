@@ -2,7 +2,7 @@
 
 use super::charter::ProtocolVersion;
 use crate::game::NotAGame;
-use crate::id::{AgentId, GameType, MatchId, RefereeId};
+use crate::id::{AgentId, GameType, MatchId, PlayerId, RefereeId};
 use crate::roster::ForbiddenTransition;
 
 /// A polite no. Nothing has changed.
@@ -158,9 +158,13 @@ pub enum Lie {
     /// The number does not follow from the committed seed and the nonces.
     #[error("the number does not follow from the committed draw")]
     FalseDraw,
-    /// A choice does not match its player's proof.
-    #[error("a choice does not match its player's proof")]
-    FalseChoice,
+    /// One player proves another choice than the one that is reported of it. Nobody can tell
+    /// whether the referee or the player says what is not so.
+    #[error("{0} proves another choice than the one reported of it")]
+    FalseChoice(PlayerId),
+    /// Both players prove other choices than those that are reported of them.
+    #[error("both players prove other choices than those reported of them")]
+    FalseChoices,
     /// A player had another role.
     #[error("a role is not the one that the player had in this match")]
     FalseRole,

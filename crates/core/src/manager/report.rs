@@ -12,6 +12,7 @@ use crate::draw::{Draw, Seed};
 use crate::game::{self, Game, Move, Next, NotAGame, Options, Turn};
 use crate::id::{ConversationId, LeagueId, MatchId, RefereeId};
 use crate::proof::{Keys, SentChoice, Token, choice_proof};
+use crate::schedule::Pairing;
 use crate::seat::{Seat, Seats};
 use crate::verdict::Verdict;
 
@@ -83,13 +84,12 @@ pub struct Scales<'a> {
     pub attempt: u32,
     /// Which official replay.
     pub rematch: u32,
+    /// Who plays.
+    pub pairing: Pairing,
     /// The players' tokens.
     pub tokens: Seats<&'a Token>,
     /// Whether the referee had the committed seed to draw with, and so must have used it.
     pub seed_was_given: bool,
-    /// Whether the referee is the operator's own, which has no reason to report another move than
-    /// the one it was sent.
-    pub operated: bool,
 }
 
 impl Evidence {
@@ -100,16 +100,21 @@ impl Evidence {
 }
 
 fn findings(scales: &Scales<'_>, play: &Play) -> Result<Findings, Lie> {
-    let (a, b) = (weigh_choice(scales, play, Seat::A)?, weigh_choice(scales, play, Seat::B)?);
-    Ok(Findings { draw: weigh_draw(scales, play)?, choices: Seats::new(a, b) })
+    let choices = Seats::from_fn(|seat| weigh_choice(scales, play, seat));
+    let is_other = |seat: &Seat| choices[*seat] == ChoiceEvidence::Contradicted;
+    let mut others = Seat::BOTH.into_iter().filter(is_other);
+    match (others.next(), others.next()) {
+        (None, _) => Ok(Findings { draw: weigh_draw(scales, play)?, choices }),
+        (Some(seat), None) => Err(Lie::FalseChoice(scales.pairing.player(seat))),
+        (Some(_), Some(_)) => Err(Lie::FalseChoices),
+    }
 }
 
-/// A proof of another move than the reported one convicts the referee, unless it is the operator's
-/// own: then the player has sent what it did not choose. A proof of nothing at all may be the
-/// player's own mischief, and must not cost the referee its report.
-fn weigh_choice(scales: &Scales<'_>, play: &Play, seat: Seat) -> Result<ChoiceEvidence, Lie> {
-    let Some(offered) = &play.choice_proofs[seat] else { return Ok(ChoiceEvidence::None) };
-    let Some((step, chosen)) = last_move(play, seat) else { return Ok(ChoiceEvidence::Unclear) };
+/// What a player's proof says of the move that is reported of it. A proof of nothing at all may be
+/// the player's own mischief, and must not cost the referee its report.
+fn weigh_choice(scales: &Scales<'_>, play: &Play, seat: Seat) -> ChoiceEvidence {
+    let Some(offered) = &play.choice_proofs[seat] else { return ChoiceEvidence::None };
+    let Some((step, chosen)) = last_move(play, seat) else { return ChoiceEvidence::Unclear };
     let nonce = play.nonces[seat].as_deref().unwrap_or("");
     let proves = |choice: &str| {
         let sent = SentChoice { step, choice, nonce };
@@ -117,17 +122,13 @@ fn weigh_choice(scales: &Scales<'_>, play: &Play, seat: Seat) -> Result<ChoiceEv
         choice_proof(token, league, scales.match_id, scales.attempt, sent).is(offered)
     };
     if proves(&chosen.to_string()) {
-        return Ok(ChoiceEvidence::Proved);
+        return ChoiceEvidence::Proved;
     }
     let alternatives = alternatives(scales.game, play, step, seat);
-    if alternatives.iter().any(|choice| proves(choice)) {
-        return if scales.operated {
-            Ok(ChoiceEvidence::Contradicted)
-        } else {
-            Err(Lie::FalseChoice)
-        };
+    match alternatives.iter().any(|choice| proves(choice)) {
+        true => ChoiceEvidence::Contradicted,
+        false => ChoiceEvidence::Unclear,
     }
-    Ok(ChoiceEvidence::Unclear)
 }
 
 /// What a side could have chosen in a step, as text; at most so many that trying them is cheap.

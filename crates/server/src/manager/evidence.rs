@@ -82,9 +82,9 @@ fn weigh(
         match_id: message.match_id,
         attempt: message.attempt.or_else(|| open.map(|open| open.attempt)).unwrap_or(1),
         rematch: open.map_or(0, |open| open.rematch),
+        pairing,
         tokens: Seats::new(&tokens.a, &tokens.b),
         seed_was_given: operated,
-        operated,
     };
     Evidence::weigh(&scales, play)
 }

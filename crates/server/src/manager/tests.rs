@@ -87,9 +87,9 @@ impl Desk {
             match_id,
             attempt: open.attempt,
             rematch: open.rematch,
+            pairing: open.pairing,
             tokens: Seats::new(&tokens.a, &tokens.b),
             seed_was_given: true,
-            operated: true,
         };
         Command::RecordResult(Box::new(Report {
             referee: open.referee,

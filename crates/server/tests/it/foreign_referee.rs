@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use league_core::manager::{DrawEvidence, Event, Fact};
+use league_core::draw::{Draw, Seed};
+use league_core::manager::{ChoiceEvidence, DrawEvidence, Event, Fact};
+use league_core::proof::{SentChoice, Token, choice_proof};
+use league_core::seat::Seats;
 use league_core::verdict::Verdict;
 use serde_json::{Value, json};
 
@@ -343,4 +346,46 @@ fn a_match_that_a_referee_cannot_be_given_goes_to_another() {
     let reasons = handed_on(&deaf, "fixed 10ms");
     assert_eq!(reasons.len(), 1);
     assert!(reasons[0].starts_with("the order was not delivered: "), "{reasons:?}");
+}
+
+/// 002's form with the players' proofs of `proved`: both are said to have chosen `chosen`.
+fn proved(scene: &Scene, order: &Call, (chosen, proved): (&str, &str)) -> Value {
+    let attempt = u32::try_from(order.message["attempt"].as_u64().unwrap()).unwrap();
+    let seed: Seed = order.text("draw_seed").parse().unwrap();
+    let (league, match_id) = (LEAGUE.parse().unwrap(), order.match_id());
+    let draw = Draw::new(&league, match_id, 0);
+    let mut fields = by_player(order);
+    fields["attempt"] = json!(attempt);
+    fields["drawn_number"] = json!(draw.number(&seed, Seats::new("n1", "n1")));
+    for player in &scene.players {
+        let me = player.me();
+        let token: Token = me.token.parse().unwrap();
+        let sent = SentChoice { step: 1, choice: proved, nonce: "n1" };
+        let proof = choice_proof(&token, &league, match_id, attempt, sent).expose();
+        fields["players"][&me.id]["choice"] = json!(chosen);
+        fields["players"][&me.id]["nonce"] = json!("n1");
+        fields["players"][&me.id]["choice_proof"] = json!(proof);
+    }
+    fields
+}
+
+// req: RESULT-2
+#[test]
+fn a_referee_with_the_join_key_cannot_turn_proved_choices_round() {
+    let scene = scene_with(2, json!({"join_key": join_key()}));
+    let order = scene.referee.nth(1, "START_MATCH");
+    let reply = scene.report(proved(&scene, &order, ("even", "odd")));
+    assert_eq!(reply.code(), "E031", "{}", reply.body);
+    assert_eq!(scene.refused_reports(), 1);
+    // There is no other referee, so it gets the match again, as a new attempt.
+    let again = scene.referee.nth(2, "START_MATCH");
+    assert_eq!(again.message["attempt"], 2);
+    scene.report(proved(&scene, &again, ("odd", "odd"))).result();
+    let events = scene.stage.whole_league();
+    let recorded = results(&events);
+    assert_eq!((recorded.len(), recorded[0].draw), (1, DrawEvidence::Verified));
+    let both = ChoiceEvidence::Proved;
+    assert_eq!(recorded[0].choices, Seats::new(both, both));
+    let charged = |event: &&Event| matches!(event.fact, Fact::ConductNoted { .. });
+    assert_eq!(events.iter().filter(charged).count(), 0, "nobody is charged for its lie");
 }

@@ -190,9 +190,9 @@ fn weigh(
         match_id: claim.match_id,
         attempt: claim.attempt.or_else(|| open.map(|open| open.attempt)).unwrap_or(1),
         rematch: open.map_or(0, |open| open.rematch),
+        pairing,
         tokens: Seats::new(&tokens.a, &tokens.b),
         seed_was_given: !skips && operated,
-        operated,
     };
     if skips {
         let play = Play { choice_proofs: Seats::default(), ..claim.play.clone() };

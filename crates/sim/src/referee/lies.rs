@@ -66,8 +66,7 @@ fn told(lie: Lie, truth: Claim, has_seed: bool, game: &dyn Game) -> Option<Claim
             };
             Some(Claim { verdict, points: Seats::default(), ..truth })
         }
-        // The operator's own have the seed, and their word about choices is not doubted.
-        Lie::Choice if !has_seed => other_choice(truth, game),
+        Lie::Choice => other_choice(truth, game),
         Lie::Draw if has_seed => other_number(truth, game),
         Lie::Stranger => {
             let MatchId { round, .. } = truth.match_id;
@@ -77,7 +76,7 @@ fn told(lie: Lie, truth: Claim, has_seed: bool, game: &dyn Game) -> Option<Claim
             let points = Seats::from_fn(|seat| truth.points[seat].map(|points| points + 1));
             Some(Claim { match_id: MatchId::new(round, other), points, ..truth })
         }
-        Lie::Choice | Lie::Draw | Lie::Second => None,
+        Lie::Draw | Lie::Second => None,
     }
 }
 

@@ -123,9 +123,9 @@ impl Hall {
             match_id,
             attempt: open.attempt,
             rematch: open.rematch,
+            pairing: open.pairing,
             tokens: Seats::new(&tokens.a, &tokens.b),
             seed_was_given: true,
-            operated: self.league.referee(open.referee).unwrap().operated,
         };
         let scores = verdict.scores();
         Report {

@@ -254,39 +254,61 @@ fn signs_of_life_do_not_let_a_stranger_hold_a_match_for_ever() {
     assert_eq!(dispatcher.overdue(hall.now), [handout]);
 }
 
-#[test]
-fn a_player_that_proves_another_move_than_it_sent_is_charged_and_the_referee_is_not() {
-    let mut hall = Hall::started(2, 1);
+/// A report of `even` and `odd` in which those in `liars` prove the other choice.
+fn contradicted(hall: &Hall, liars: &[Seat]) -> Report {
     let honest = hall.report(first(), ["even", "odd"]);
     let mut play = honest.play.clone();
-    play.choice_proofs.a = Some(hall.proof_of(first(), Seat::A, "odd"));
-    let report = hall.sign(first(), honest.verdict, play);
-    assert_eq!(hall.file(report), Ok(Reply::Recorded { again: false }));
-    let noted = hall.books.iter().find_map(|event| {
-        let Fact::ConductNoted { conduct, .. } = &event.fact else { return None };
-        Some(*conduct)
+    let said = Seats::new("even", "odd");
+    play.choice_proofs = Seats::from_fn(|seat| {
+        let proved = if liars.contains(&seat) { said[seat.other()] } else { said[seat] };
+        Some(hall.proof_of(first(), seat, proved))
     });
-    let liar = Conduct { invalid_moves: 1, ..Conduct::default() };
-    assert_eq!(noted, Some(Seats::new(liar, Conduct::default())));
-    assert_eq!(hall.league.refused_reports(), 0);
+    hall.sign(first(), honest.verdict, play)
 }
 
+// req: RESULT-2
 #[test]
-fn a_foreign_referee_that_forges_a_move_loses_the_match_at_once() {
-    let mut hall = Hall::filled(2, 0);
-    for number in 1..=2 {
-        hall.ask(officiating(profile(8_000 + number), 4, false)).unwrap();
+fn choices_against_choice_proofs_are_refused_from_every_referee() {
+    for operated in [true, false] {
+        let mut hall = Hall::filled(2, 0);
+        for number in 1..=2 {
+            hall.ask(officiating(profile(8_000 + number), 4, operated)).unwrap();
+        }
+        hall.ask(Command::Start).unwrap();
+        let forged = contradicted(&hall, &[Seat::A, Seat::B]);
+        let referee = forged.referee;
+        let refusal = Refusal::FalseReport { match_id: first(), lie: Lie::FalseChoices };
+        assert_eq!(hall.file(forged), Ok(Reply::ReportRefused(refusal)), "{operated}");
+        let open = hall.league.open_match(first()).unwrap();
+        assert_eq!((open.attempt, open.referee != referee), (2, true));
+        assert_eq!((open.annulments, open.lies), (0, 1));
+        assert_eq!(hall.count(|fact| matches!(fact, Fact::ConductNoted { .. })), 0);
+        let honest = contradicted(&hall, &[]);
+        assert_eq!(hall.file(honest), Ok(Reply::Recorded { again: false }));
     }
-    hall.ask(Command::Start).unwrap();
-    let honest = hall.report(first(), ["even", "odd"]);
-    let mut play = honest.play.clone();
-    play.choice_proofs.a = Some(hall.proof_of(first(), Seat::A, "odd"));
-    let forged = hall.sign(first(), honest.verdict, play);
-    let lie = Lie::FalseChoice;
-    let refusal = Refusal::FalseReport { match_id: first(), lie };
-    assert_eq!(hall.file(forged), Ok(Reply::ReportRefused(refusal)));
-    let open = hall.league.open_match(first()).unwrap();
-    assert_eq!((open.attempt, open.referee != honest.referee), (2, true));
+}
+
+// req: RESULT-2
+#[test]
+fn one_player_that_proves_another_choice_costs_nobody_anything_and_in_the_end_a_person_decides() {
+    let mut hall = Hall::started(2, 1);
+    let liar = hall.league.open_match(first()).unwrap().pairing.player(Seat::B);
+    let refusal = Refusal::FalseReport { match_id: first(), lie: Lie::FalseChoice(liar) };
+    for annulled in 1..=4 {
+        let report = contradicted(&hall, &[Seat::B]);
+        assert_eq!(hall.file(report), Ok(Reply::ReportRefused(refusal.clone())));
+        let open = hall.league.open_match(first()).unwrap();
+        assert_eq!(open.stuck.is_some(), annulled == 4, "{annulled}");
+    }
+    assert_eq!(hall.count(|fact| matches!(fact, Fact::ConductNoted { .. })), 0);
+    assert!(!hall.league.referees()[0].vanished, "the referee may be honest");
+    let reason = hall.books.iter().rev().find_map(|event| match &event.fact {
+        Fact::MatchStuck { cause: StuckCause::Annulments, reason, .. } => Some(reason.to_string()),
+        _ => None,
+    });
+    let expected = format!("{liar} proves another choice than REF01 reports of it");
+    assert_eq!(reason, Some(expected));
+    assert_eq!(hall.replayed(), hall.league);
 }
 
 #[test]
