@@ -1,7 +1,7 @@
 //! Reading and keeping the record of a league that was played.
 
 use league_server::journal::SqliteJournal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::mistakes::check_in;
 use crate::program::Place;
@@ -51,6 +51,7 @@ fn one_match_is_shown_message_by_message() {
         "←  CHOOSE_PARITY_RESPONSE, HTTP 200, ",
         "·  chose: even",
         "·  drawn: ",
+        "  Proofs: P01 proved its choice, P02 proved its choice, the draw is the committed one\n",
     ] {
         assert!(text.contains(expected), "no {expected} in {text}");
     }
@@ -82,6 +83,9 @@ fn programs_can_read_it_and_filter_it() {
     let one = document(&place, "trace --match R1M1 --json");
     let only = &one["matches"][0];
     assert_eq!((&only["match_id"], &only["transcript"]), (&"R1M1".into(), &"recorded".into()));
+    let [a, b] = [0, 1].map(|seat| only["players"][seat].as_str().unwrap());
+    let choices = json!({a: "proved", b: "proved"});
+    assert_eq!(only["evidence"], json!({"draw": "verified", "choices": choices}));
     let conversation = only["conversation"].as_str().unwrap();
     assert_eq!(only["trace"]["conversation"], conversation);
     let same = document(&place, &format!("trace --conversation {conversation} --json"));

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use super::digest::digest;
 use super::{
-    Event, Fact, Filed, HISTORY_MAX, League, OpenMatch, OpenRound, Order, PastMatch, Phase,
-    Recorded, Stuck,
+    DrawEvidence, Event, Fact, Filed, HISTORY_MAX, League, OpenMatch, OpenRound, Order, PastMatch,
+    Phase, Recorded, Stuck,
 };
 use crate::game::{Move, Turn};
 use crate::id::{AgentId, MatchId, RefereeId, RoundId};
@@ -170,12 +170,15 @@ impl League {
         let (moves, number) = last_moves(turns, stranded);
         let (verdict, referee) = (recorded.verdict, Some(recorded.referee));
         let digest = digest(verdict, turns, stranded);
-        self.file(recorded.match_id, Filed { verdict, referee, digest }, moves, number);
+        let (draw, choices) = (recorded.draw, recorded.choices);
+        let filed = Filed { verdict, referee, digest, draw, choices };
+        self.file(recorded.match_id, filed, moves, number);
     }
 
     /// Writes a result that nobody played for.
     fn file_unplayed(&mut self, match_id: MatchId, verdict: Verdict) {
-        let filed = Filed { verdict, referee: None, digest: 0 };
+        let (draw, choices) = (DrawEvidence::None, Seats::default());
+        let filed = Filed { verdict, referee: None, digest: 0, draw, choices };
         self.file(match_id, filed, Seats::default(), None);
     }
 

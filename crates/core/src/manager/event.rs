@@ -265,6 +265,17 @@ pub enum DrawEvidence {
     NotVerifiable,
 }
 
+impl DrawEvidence {
+    /// One word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Verified => "verified",
+            Self::NotVerifiable => "not_verifiable",
+        }
+    }
+}
+
 /// What is known about a player's move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum ChoiceEvidence {
@@ -278,4 +289,16 @@ pub enum ChoiceEvidence {
     /// The player proved another move than the one that was reported. Such reports are refused;
     /// there was a time when those of the operator's referees were not.
     Contradicted,
+}
+
+impl ChoiceEvidence {
+    /// One word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Proved => "proved",
+            Self::Unclear => "unclear",
+            Self::Contradicted => "contradicted",
+        }
+    }
 }

@@ -1,8 +1,9 @@
 //! Where a league stands. Each phase owns exactly the data that make sense in it.
 
-use super::event::{Scheduled, StuckCause};
+use super::event::{ChoiceEvidence, DrawEvidence, Scheduled, StuckCause};
 use crate::id::{PlayerId, RefereeId, RoundId};
 use crate::schedule::Pairing;
+use crate::seat::Seats;
 use crate::time::Timestamp;
 use crate::verdict::Verdict;
 
@@ -104,4 +105,8 @@ pub struct Filed {
     pub referee: Option<RefereeId>,
     /// A digest of what was reported.
     pub digest: u64,
+    /// What is known about the draw.
+    pub draw: DrawEvidence,
+    /// What is known about each side's last move.
+    pub choices: Seats<ChoiceEvidence>,
 }

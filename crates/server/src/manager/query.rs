@@ -6,7 +6,7 @@
 use league_agent::desk::refusal;
 use league_core::game::{self, Move};
 use league_core::id::{AgentId, MatchId, PlayerId, RoundId};
-use league_core::manager::{League, Phase, Player, Profile};
+use league_core::manager::{Filed, League, Phase, Player, Profile};
 use league_core::roster::AgentState;
 use league_core::seat::Seat;
 use league_core::standings::Row;
@@ -183,7 +183,8 @@ fn match_json(league: &League, id: MatchId) -> Value {
     let Some(record) = league.match_record(id) else { return Value::Null };
     let player = |seat: Seat| record.pairing.player(seat);
     let verdict = record.filed.map(|filed| filed.verdict);
-    json!({
+    let reported = record.filed.filter(|filed| filed.referee.is_some());
+    let mut shown = json!({
         "match_id": id.to_string(),
         "round_id": id.round.number(),
         "player_A_id": player(Seat::A).to_string(),
@@ -191,7 +192,13 @@ fn match_json(league: &League, id: MatchId) -> Value {
         "referee_id": record.referee.map(|referee| referee.to_string()),
         "status": verdict.map_or("SCHEDULED", status),
         "winner": verdict.and_then(Verdict::winner).map(|seat| player(seat).to_string()),
-    })
+    });
+    if let Some(Filed { draw, choices, .. }) = reported {
+        let (a, b) = (player(Seat::A).to_string(), player(Seat::B).to_string());
+        let choices = json!({ a: choices.a.word(), b: choices.b.word() });
+        shown["evidence"] = json!({ "draw": draw.word(), "choices": choices });
+    }
+    shown
 }
 
 const fn status(verdict: Verdict) -> &'static str {

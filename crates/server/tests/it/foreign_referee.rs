@@ -389,3 +389,36 @@ fn a_referee_with_the_join_key_cannot_turn_proved_choices_round() {
     let charged = |event: &&Event| matches!(event.fact, Fact::ConductNoted { .. });
     assert_eq!(events.iter().filter(charged).count(), 0, "nobody is charged for its lie");
 }
+
+/// What P01 is told about a match.
+fn told(scene: &Scene, match_id: &str) -> Value {
+    let fields = json!({"league_id": LEAGUE, "query_type": "GET_MATCH", "match_id": match_id});
+    let asker = &scene.players[0];
+    let reply = asker.call(scene.stage.address, ("league_query", "LEAGUE_QUERY"), fields);
+    reply.result()["data"].clone()
+}
+
+#[test]
+fn a_referee_that_changes_a_nonce_is_shown() {
+    let scene = scene_with(2, json!({"join_key": join_key()}));
+    let order = scene.referee.nth(1, "START_MATCH");
+    let mut fields = proved(&scene, &order, ("odd", "odd"));
+    let (a, b) = pair(&order);
+    fields["players"][a]["choice"] = json!("even");
+    fields["players"][a]["nonce"] = json!("n2");
+    let seed: Seed = order.text("draw_seed").parse().unwrap();
+    let draw = Draw::new(&LEAGUE.parse().unwrap(), order.match_id(), 0);
+    let number = draw.number(&seed, Seats::new("n2", "n1"));
+    fields["drawn_number"] = json!(number);
+    let (winner, loser) = if number % 2 == 0 { (a, b) } else { (b, a) };
+    fields["players"][winner]["points"] = json!(3);
+    fields["players"][winner]["result"] = json!("WIN");
+    fields["players"][loser]["points"] = json!(0);
+    fields["players"][loser]["result"] = json!("LOSS");
+    fields["winner_id"] = json!(winner);
+    scene.report(fields).result();
+    let told = told(&scene, "R1M1");
+    assert_eq!((&told["status"], &told["winner"]), (&json!("WIN"), &json!(winner)));
+    let evidence = json!({"draw": "verified", "choices": {a: "unclear", b: "proved"}});
+    assert_eq!(told["evidence"], evidence);
+}

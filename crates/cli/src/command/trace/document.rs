@@ -92,6 +92,7 @@ fn summary(record: &MatchRecord) -> Value {
         "attempt": recorded.map(|recorded| recorded.attempt),
         "conversation": recorded.map(|recorded| recorded.conversation.to_string()),
         "moves": recorded.map(|recorded| moves(record, recorded)),
+        "evidence": recorded.map(|recorded| evidence(record, recorded)),
         "recorded_at": record.decided.as_ref().map(|(at, ..)| iso::format(*at)),
         "remarks": record.remarks.iter().map(remark).collect::<Vec<_>>(),
         "transcript": if stored { "recorded" } else { "not available" },
@@ -130,6 +131,13 @@ fn moves(record: &MatchRecord, recorded: &Recorded) -> Vec<Value> {
     }
     all.extend(recorded.stranded.iter().filter_map(|(seat, m)| made(seat, m)));
     all
+}
+
+/// What is known about the draw and about each side's last move.
+fn evidence(record: &MatchRecord, recorded: &Recorded) -> Value {
+    let (a, b) = (record.pairing.a.to_string(), record.pairing.b.to_string());
+    let choices = json!({ a: recorded.choices.a.word(), b: recorded.choices.b.word() });
+    json!({ "draw": recorded.draw.word(), "choices": choices })
 }
 
 /// Whether there is a transcript, and it.

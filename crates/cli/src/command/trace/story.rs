@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use league_core::game::{Move, Turn};
-use league_core::manager::{DrawEvidence, Recorded};
+use league_core::manager::{ChoiceEvidence, DrawEvidence, Recorded};
 use league_core::seat::Seat;
 use league_core::time::Timestamp;
 use league_core::verdict::Verdict;
@@ -240,7 +240,30 @@ fn moves(out: &mut String, record: &MatchRecord, recorded: &Recorded) {
     }
     if !said.is_empty() {
         out.push_str(&format!("  Moves: {}\n", said.join(", ")));
+        out.push_str(&format!("  Proofs: {}\n", proofs(record, recorded).join(", ")));
     }
+}
+
+/// What is known about each side's choice and about the number, besides the referee's word.
+fn proofs(record: &MatchRecord, recorded: &Recorded) -> Vec<String> {
+    let mut said = vec![];
+    for (seat, evidence) in recorded.choices.iter() {
+        let player = record.pairing.player(seat);
+        said.push(match evidence {
+            ChoiceEvidence::Proved => format!("{player} proved its choice"),
+            ChoiceEvidence::None => format!("{player} proved nothing"),
+            ChoiceEvidence::Unclear => {
+                format!("unclear for {player}, whose proof fits no choice with the reported nonce")
+            }
+            ChoiceEvidence::Contradicted => format!("{player} proved another choice"),
+        });
+    }
+    match recorded.draw {
+        DrawEvidence::Verified => said.push("the draw is the committed one".into()),
+        DrawEvidence::NotVerifiable => said.push("the draw cannot be verified".into()),
+        DrawEvidence::None => {}
+    }
+    said
 }
 
 fn chose(record: &MatchRecord, seat: Seat, made: &Move) -> String {
