@@ -99,6 +99,7 @@ fn drawn_result(league: &League, keys: &Keys, match_id: MatchId) -> Report {
         rematch: 0,
         pairing: open.pairing,
         tokens: Seats::new(&tokens.a, &tokens.b),
+        revealed: None,
         seed_was_given: false,
     };
     let moves = Seats::new(Move::word("even"), Move::word("even"));

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::OFFENCES_PER_MATCH_MAX;
+use crate::limits::{INVITATION_TRIES, OFFENCES_PER_MATCH_MAX};
+use crate::policy::Policy;
 use crate::roster::Trigger;
 
 /// What became of the calls to one player in one match. Only invitations and calls for a move
@@ -23,6 +24,38 @@ impl Conduct {
     /// Whether nothing in it can count against the player.
     pub const fn is_clean(&self) -> bool {
         self.timeouts == 0 && self.connection_errors == 0 && self.invalid_moves == 0
+    }
+
+    /// The most that one match with `steps` moves can have under these rules. A breaker may hold an
+    /// invitation back once, after which it is tried as often again.
+    pub(crate) fn most(policy: &Policy, steps: u32) -> Self {
+        let calls = policy.choice_attempts().saturating_mul(steps);
+        Self {
+            answered: true,
+            timeouts: 1,
+            connection_errors: calls.saturating_add(2 * (INVITATION_TRIES + 1) + 1),
+            invalid_moves: policy.invalid_choices_max().saturating_mul(steps),
+        }
+    }
+
+    /// Whether no number is above that of `most`.
+    pub(crate) const fn is_within(&self, most: &Self) -> bool {
+        self.timeouts <= most.timeouts
+            && self.connection_errors <= most.connection_errors
+            && self.invalid_moves <= most.invalid_moves
+    }
+
+    /// The same with no number above what one match with `steps` moves can have under these rules:
+    /// where times are too short for a clock of milliseconds, more calls can fail.
+    #[must_use]
+    pub fn capped(self, policy: &Policy, steps: u32) -> Self {
+        let most = Self::most(policy, steps);
+        Self {
+            answered: self.answered,
+            timeouts: self.timeouts.min(most.timeouts),
+            connection_errors: self.connection_errors.min(most.connection_errors),
+            invalid_moves: self.invalid_moves.min(most.invalid_moves),
+        }
     }
 
     /// The same with no number beyond what one match can have.

@@ -27,6 +27,8 @@ pub const ANNULMENTS_MAX: u32 = 3;
 pub const ATTEMPTS_MAX: u32 = 10;
 /// Most offences of one kind that one match can add to a player's account.
 pub const OFFENCES_PER_MATCH_MAX: u32 = 64;
+/// How often an invitation that does not get through is tried inside its window.
+pub const INVITATION_TRIES: u32 = 10;
 
 const _: () = assert!(NAME_BYTES_MAX <= TEXT_BYTES_MAX);
 const _: () = assert!(NONCE_BYTES_MAX <= MOVE_BYTES_MAX);

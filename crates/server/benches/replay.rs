@@ -143,8 +143,19 @@ fn report_of(league: &League, keys: &Keys, id: MatchId, dice: &mut SeededDice) -
     let league = league.id();
     let (game, seed_was_given) = (&EvenOdd, true);
     let pairing = open.pairing;
-    let scales =
-        Scales { keys, game, league, match_id, attempt, rematch, pairing, tokens, seed_was_given };
+    let revealed = None;
+    let scales = Scales {
+        keys,
+        game,
+        league,
+        match_id,
+        attempt,
+        rematch,
+        pairing,
+        tokens,
+        revealed,
+        seed_was_given,
+    };
     Report {
         referee: open.referee,
         match_id,

@@ -91,7 +91,7 @@ impl League {
             let (got, current) = (report.attempt.unwrap_or_default(), open.attempt);
             return Err(Refusal::StaleAttempt { match_id, got, current });
         }
-        match self.check_report(&report) {
+        match self.check_report(&report, open) {
             Ok(()) => Ok(self.record_of(report, open)),
             Err(lie) => {
                 let void = voided(report.referee, &lie);
@@ -127,8 +127,9 @@ impl League {
         past.or_else(|| self.open_match(id).and_then(|open| open.filed.as_ref()))
     }
 
-    fn check_report(&self, report: &Report) -> Result<(), Lie> {
+    fn check_report(&self, report: &Report, open: &OpenMatch) -> Result<(), Lie> {
         report.evidence.0.as_ref().map_err(Clone::clone)?;
+        self.check_conduct(report, open)?;
         let scores = report.verdict.scores();
         for seat in Seat::BOTH {
             let points = scores[seat].points(&self.articles.policy);
@@ -160,6 +161,18 @@ impl League {
                 }
             },
         }
+    }
+
+    fn check_conduct(&self, report: &Report, open: &OpenMatch) -> Result<(), Lie> {
+        let most = Conduct::most(&self.articles.policy, self.articles.game.steps_max());
+        for (seat, conduct) in report.conduct.iter() {
+            // Silence that lasts to the end of a step ends the match.
+            let silent_through_a_game = conduct.timeouts > 0 && report.verdict.was_played();
+            if silent_through_a_game || !conduct.is_within(&most) {
+                return Err(Lie::ImpossibleConduct(open.pairing.player(seat)));
+            }
+        }
+        Ok(())
     }
 
     /// A false report is refused, and that it was made goes into the books; not without end.
@@ -301,6 +314,8 @@ fn voided(referee: RefereeId, lie: &Lie) -> Option<(bool, Arc<str>)> {
         | Lie::ImpossibleVerdict
         | Lie::LoserMoved
         | Lie::FalseDraw
+        | Lie::FalseSeed
+        | Lie::ImpossibleConduct(_)
         | Lie::FalseRole => None,
     }
 }

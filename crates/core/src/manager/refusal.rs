@@ -165,6 +165,12 @@ pub enum Lie {
     /// Both players prove other choices than those that are reported of them.
     #[error("both players prove other choices than those reported of them")]
     FalseChoices,
+    /// The revealed seed is not the one that was committed to.
+    #[error("the revealed seed is not the one committed to")]
+    FalseSeed,
+    /// A player is said to have done wrong more often than the rules make possible.
+    #[error("{0} is said to have failed more often than is possible in one match")]
+    ImpossibleConduct(PlayerId),
     /// A player had another role.
     #[error("a role is not the one that the player had in this match")]
     FalseRole,

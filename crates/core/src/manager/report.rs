@@ -88,6 +88,8 @@ pub struct Scales<'a> {
     pub pairing: Pairing,
     /// The players' tokens.
     pub tokens: Seats<&'a Token>,
+    /// The seed that the report reveals, as text.
+    pub revealed: Option<&'a str>,
     /// Whether the referee had the committed seed to draw with, and so must have used it.
     pub seed_was_given: bool,
 }
@@ -157,6 +159,11 @@ fn last_move(play: &Play, seat: Seat) -> Option<(u32, &Move)> {
 }
 
 fn weigh_draw(scales: &Scales<'_>, play: &Play) -> Result<DrawEvidence, Lie> {
+    let draw = Draw::new(scales.league, scales.match_id, scales.rematch);
+    let seed: Seed = draw.seed(scales.keys);
+    if scales.revealed.is_some_and(|revealed| revealed != seed.reveal()) {
+        return Err(Lie::FalseSeed);
+    }
     let drawn = play.turns.iter().find_map(|turn| match turn {
         Turn::Drawn(number) => Some(*number),
         Turn::Moves(_) => None,
@@ -165,8 +172,6 @@ fn weigh_draw(scales: &Scales<'_>, play: &Play) -> Result<DrawEvidence, Lie> {
     if !scales.seed_was_given {
         return Ok(DrawEvidence::NotVerifiable);
     }
-    let draw = Draw::new(scales.league, scales.match_id, scales.rematch);
-    let seed: Seed = draw.seed(scales.keys);
     let nonces = Seats::from_fn(|seat| play.nonces[seat].as_deref().unwrap_or(""));
     if u32::from(draw.number(&seed, nonces)) == number {
         Ok(DrawEvidence::Verified)

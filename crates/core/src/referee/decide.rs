@@ -4,11 +4,9 @@ use super::{
     Answer, Asking, Command, Event, Failure, Fault, Invitation, Join, Loss, Match, Phase, Refusal,
 };
 use crate::game::Options;
+use crate::limits::INVITATION_TRIES;
 use crate::seat::Seat;
 use crate::time::Timestamp;
-
-/// How often an invitation that does not get through is tried inside its window.
-const INVITATION_TRIES: u32 = 10;
 
 impl Match {
     /// What a command leads to.

@@ -84,6 +84,7 @@ fn weigh(
         rematch: open.map_or(0, |open| open.rematch),
         pairing,
         tokens: Seats::new(&tokens.a, &tokens.b),
+        revealed: message.draw_seed.as_ref().map(|seed| seed.reveal()),
         seed_was_given: operated,
     };
     Evidence::weigh(&scales, play)

@@ -89,6 +89,7 @@ impl Desk {
             rematch: open.rematch,
             pairing: open.pairing,
             tokens: Seats::new(&tokens.a, &tokens.b),
+            revealed: None,
             seed_was_given: true,
         };
         Command::RecordResult(Box::new(Report {

@@ -378,7 +378,7 @@ impl Letters {
                 choice_proof: proof.map(Into::into),
                 dialect: Some(self.order.players[seat].dialect),
                 token_shown: self.token_shown[seat].load(Ordering::Relaxed),
-                conduct: told(conduct[seat]),
+                conduct: told(machine, conduct[seat]),
                 response_us: self.response_times(seat),
             };
             (self.player(seat), player)
@@ -474,8 +474,11 @@ struct Summary {
 }
 
 /// What is worth telling: of a match in which nothing went wrong there is nothing to say.
-fn told(conduct: Conduct) -> Conduct {
-    if conduct.is_clean() { Conduct::default() } else { conduct }
+fn told(machine: &Match, conduct: Conduct) -> Conduct {
+    if conduct.is_clean() {
+        return Conduct::default();
+    }
+    conduct.capped(machine.policy(), machine.game().steps_max())
 }
 
 /// Why the attempt is given up, if it is.

@@ -422,3 +422,30 @@ fn a_referee_that_changes_a_nonce_is_shown() {
     let evidence = json!({"draw": "verified", "choices": {a: "unclear", b: "proved"}});
     assert_eq!(told["evidence"], evidence);
 }
+
+// req: RESULT-2
+#[test]
+fn a_wrong_seed_and_impossible_numbers_are_refused() {
+    for more in [json!({}), json!({"join_key": join_key()})] {
+        let scene = scene_with(2, more.clone());
+        let order = scene.referee.nth(1, "START_MATCH");
+        let mut fields = by_player(&order);
+        fields["draw_seed"] = json!("0".repeat(64));
+        let reply = scene.report(fields);
+        assert_eq!(reply.code(), "E031", "{more}: {}", reply.body);
+        let said = "the revealed seed is not the one committed to";
+        assert!(reply.body.contains(said), "{}", reply.body);
+        let (a, b) = pair(&order);
+        let mut fields = nested(&order);
+        fields["result"] = json!({
+            "status": "TECHNICAL_LOSS", "winner": a, "score": {a: 3, b: 0},
+            "technical_losers": [b],
+            "details": {"drawn_number": null, "choices": {a: null, b: null}},
+        });
+        fields["players"] = json!({b: {"conduct": {"timeouts": 4_000_000_000_u32}}});
+        let reply = scene.report(fields);
+        assert_eq!(reply.code(), "E031", "{more}: {}", reply.body);
+        assert!(reply.body.contains("more often than is possible"), "{}", reply.body);
+        assert_eq!(scene.refused_reports(), 2);
+    }
+}

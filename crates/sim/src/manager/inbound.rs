@@ -192,6 +192,7 @@ fn weigh(
         rematch: open.map_or(0, |open| open.rematch),
         pairing,
         tokens: Seats::new(&tokens.a, &tokens.b),
+        revealed: None,
         seed_was_given: !skips && operated,
     };
     if skips {

@@ -125,6 +125,7 @@ impl Hall {
             rematch: open.rematch,
             pairing: open.pairing,
             tokens: Seats::new(&tokens.a, &tokens.b),
+            revealed: None,
             seed_was_given: true,
         };
         let scores = verdict.scores();

@@ -317,7 +317,47 @@ fn nobody_is_charged_on_the_word_of_a_foreign_referee() {
     hall.ask(officiating(profile(8_001), 4, false)).unwrap();
     hall.ask(Command::Start).unwrap();
     let mut report = hall.report(first(), ["even", "odd"]);
-    report.conduct.a = Conduct { invalid_moves: 9, timeouts: 9, ..Conduct::default() };
+    report.conduct.a = Conduct { invalid_moves: 2, connection_errors: 3, ..Conduct::default() };
     hall.file(report).unwrap();
     assert_eq!(hall.count(|fact| matches!(fact, Fact::ConductNoted { .. })), 0);
+}
+
+#[test]
+fn nobody_fails_more_often_than_one_match_has_room_for() {
+    let told = |timeouts, connection_errors, invalid_moves| Conduct {
+        answered: true,
+        timeouts,
+        connection_errors,
+        invalid_moves,
+    };
+    // Three calls and three answers; an invitation is tried ten times, after a breaker again.
+    let (game, lost) = (true, false);
+    for (played, conduct, is_lie) in [
+        (game, told(0, 26, 3), false),
+        (game, told(0, 27, 3), true),
+        (game, told(0, 0, 4), true),
+        (game, told(1, 0, 0), true),
+        (lost, told(1, 26, 3), false),
+        (lost, told(2, 0, 0), true),
+        (lost, told(4_000_000_000, 0, 0), true),
+    ] {
+        for operated in [true, false] {
+            let mut hall = Hall::filled(2, 0);
+            hall.ask(officiating(profile(8_001), 4, operated)).unwrap();
+            hall.ask(Command::Start).unwrap();
+            let mut report = hall.report(first(), ["even", "odd"]);
+            if !played {
+                report = hall.sign(first(), Verdict::TechnicalLoss(Seat::B), nothing());
+            }
+            report.conduct.b = conduct;
+            let player = hall.league.open_match(first()).unwrap().pairing.b;
+            let lie = Lie::ImpossibleConduct(player);
+            let refusal = Refusal::FalseReport { match_id: first(), lie };
+            let expected = match is_lie {
+                true => Reply::ReportRefused(refusal),
+                false => Reply::Recorded { again: false },
+            };
+            assert_eq!(hall.file(report), Ok(expected), "{conduct:?}");
+        }
+    }
 }

@@ -346,7 +346,7 @@ fn act(hall: &mut Hall, action: u8, pick: u32, seconds: u64) {
         2 | 3 => {
             let mut report = hall.sign(match_id, Verdict::TechnicalLoss(seat), nothing());
             report.conduct[seat] =
-                Conduct { timeouts: 2, connection_errors: 3, ..Conduct::default() };
+                Conduct { timeouts: 1, connection_errors: 3, ..Conduct::default() };
             Command::RecordResult(Box::new(report))
         }
         4 => Command::VoidAttempt { match_id, attempt, cause: VoidCause::LeaseExpired },
