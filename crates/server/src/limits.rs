@@ -47,6 +47,7 @@ pub const LOCK_WAIT: Duration = Duration::from_millis(50);
 /// Milliseconds that a connection waits for a lock of the database file.
 pub const LOCK_WAIT_MS_MAX: u64 = 5_000;
 
+const _: () = assert!(ATTACHMENT_BYTES_MAX < ROOM_BYTES);
 const _: () = assert!(ROW_BYTES_MAX <= BATCH_BYTES_MAX);
 const _: () = assert!(ATTACHMENT_BYTES_MAX <= BATCH_BYTES_MAX);
 const _: () = assert!(COMMIT_BYTES_MAX <= BATCH_BYTES_MAX);
@@ -68,6 +69,10 @@ pub const REPLAY_PAGE_ROWS: usize = 2_048;
 pub const FOUNDINGS_MAX: usize = 64;
 /// Pause before a league whose books could not be written is opened again.
 pub const REOPEN_PAUSE: Duration = Duration::from_secs(1);
+/// Bytes that must fit into the data directory before books that could not be written are opened.
+pub const ROOM_BYTES: usize = 512 * 1024;
+/// Pause before it is looked again whether the database is still in its place.
+pub const FILE_LOOK_PAUSE: Duration = Duration::from_secs(1);
 /// Notices that may wait for one agent; the oldest is dropped for the newest.
 pub const NOTICES_MAX: usize = 64;
 /// Time to deliver what waits for the agents when a manager stops.

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod config;
 #[cfg(test)]
+mod disk;
+#[cfg(test)]
 mod headers;
 #[cfg(test)]
 mod keep;

@@ -51,6 +51,9 @@ pub enum Outage {
     /// Somebody else holds a lock on the storage.
     #[error("the storage is locked by somebody else")]
     Locked,
+    /// Where the file was there is none, or another one: what is written is nowhere.
+    #[error("the database file was removed or replaced while it was open")]
+    Replaced,
     /// Reading or writing failed.
     #[error("{detail}")]
     Io {

@@ -53,6 +53,8 @@ impl Actor {
         let outcome = self.work(stop).await;
         let _told =
             outcome.as_ref().inspect_err(|e| chronicle::broken(self.books.league().id(), e));
+        // Whoever asks from now on is told at once that nobody writes.
+        self.asks.close();
         self.outbound.leave().await;
         outcome
     }

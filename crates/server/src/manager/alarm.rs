@@ -41,6 +41,14 @@ impl Alarm {
         }
     }
 
+    /// A league whose books nobody writes.
+    pub(super) fn of_closed_books() -> Self {
+        let text = "the books cannot be written: nothing is recorded until they can";
+        let remedy = "the log of `league serve` says why; make room on the disk, or put the \
+                      database file back into its place, and it goes on by itself";
+        Self { code: "books_closed", text: text.into(), remedy: remedy.into() }
+    }
+
     pub(super) fn document(&self) -> Value {
         json!({"alert": self.code, "text": self.text, "remedy": self.remedy})
     }

@@ -9,7 +9,7 @@ use league_wire::iso;
 use serde_json::{Value, json};
 
 use super::figures::Figures;
-use super::{Alarm, Leagues, Published};
+use super::{Alarm, Leagues, Published, Stub};
 use crate::limits::LIST_WHOLE_MAX;
 
 /// The document at `path`; `None` if there is none.
@@ -18,7 +18,7 @@ pub(super) fn document(leagues: &Leagues, figures: &Figures, path: &str) -> Opti
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     if rest.is_empty() {
         let all = leagues.all();
-        let all: Vec<_> = all.iter().map(|(_, stub)| league(&stub.published())).collect();
+        let all: Vec<_> = all.iter().map(|(_, stub)| shown(stub)).collect();
         return Some(json!({"leagues": all}));
     }
     let rest = rest.strip_prefix('/')?;
@@ -26,11 +26,25 @@ pub(super) fn document(leagues: &Leagues, figures: &Figures, path: &str) -> Opti
     let stub = leagues.find(&id.parse().ok()?)?;
     let published = stub.published();
     match page {
-        "" => Some(league(&published)),
+        "" => {
+            drop(published);
+            Some(shown(&stub))
+        }
         "standings" => Some(standings(&published)),
         "agents" => Some(agents(&published.league, figures)),
         _ => None,
     }
+}
+
+/// Where a league stands, and whether anybody writes it.
+fn shown(stub: &Stub) -> Value {
+    let mut shown = league(&stub.published());
+    if let Some(alerts) = shown["alerts"].as_array_mut()
+        && !stub.is_open()
+    {
+        alerts.insert(0, Alarm::of_closed_books().document());
+    }
+    shown
 }
 
 /// Where a league stands.

@@ -8,9 +8,11 @@ use std::{io, time::Duration};
 
 use league_agent::ambient::{self, OsDice};
 use league_agent::caller::Caller;
+use league_agent::component::Component;
 use league_agent::endpoint::serve as answer_calls;
 use league_agent::exchange::Exchange;
 use league_agent::guard;
+use league_agent::log::{self, Level};
 use league_agent::targets::{Network, Targets};
 use league_core::id::LeagueId;
 use league_core::manager::{
@@ -21,10 +23,11 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
+use super::disk::{self, Identity};
 use super::roster::{self, Roster, RosterError};
 use super::{join, make_directory};
-use crate::journal::{Journal, JournalError, SqliteJournal, sqlite};
-use crate::limits::{FOUNDINGS_MAX, REOPEN_PAUSE};
+use crate::journal::{Journal, JournalError, Outage, SqliteJournal, sqlite};
+use crate::limits::{FILE_LOOK_PAUSE, FOUNDINGS_MAX, REOPEN_PAUSE};
 use crate::manager::blueprint::{BadBlueprint, Blueprint};
 use crate::manager::{
     Actor, Alarm, Books, FoundError, Founding, Leagues, Manager, OpenError, Outbound,
@@ -147,7 +150,9 @@ pub async fn serve(
     let manager = Manager::hosting(host.desk.keys.clone(), host.admin(plan)?, host.leagues());
     let manager = manager.calling(targets);
     let (quit, quitting) = watch::channel(false);
-    host.tasks.spawn(answer_calls(listener, Arc::new(manager), quitting));
+    host.tasks.spawn(answer_calls(listener, Arc::new(manager), quitting.clone()));
+    let (desk, opened) = (host.desk.clone(), host.opened);
+    host.tasks.spawn(desk.look_after(file.clone(), opened, quitting));
     tell(ServeNews::Open { address, journal: file, leagues });
     loop {
         tokio::select! {
@@ -184,10 +189,22 @@ fn players(
     Ok(Blueprint { roster: Some(places), ..wanted.clone() }.players()?)
 }
 
+fn warn_of_lost_database(file: &Path) {
+    log::at(Level::Warning, Component::Manager, |line| {
+        line.say(format!(
+            "there are join keys here and no leagues: {} was not there and is made anew; if it \
+             was lost, stop and put it back",
+            file.display()
+        ));
+    });
+}
+
 /// Everything that a manager runs.
 struct Host {
     desk: Arc<Desk>,
     file: PathBuf,
+    /// Which file that was when it was opened.
+    opened: Identity,
     writers: JoinSet<()>,
     tasks: JoinSet<()>,
     close: watch::Sender<bool>,
@@ -204,6 +221,8 @@ struct Desk {
     targets: Targets,
     /// Which referees may officiate.
     referees: RefereeAdmission,
+    /// Whether the database is where it was opened.
+    in_place: watch::Sender<bool>,
 }
 
 struct Inbox {
@@ -219,8 +238,14 @@ impl Host {
     ) -> Result<(Self, Inbox), ServeError> {
         let data = plan.data.clone();
         make_directory(&data).map_err(|source| ServeError::Data { path: data.clone(), source })?;
+        let is_lost = disk::has_lost_its_database(&data, &sqlite::file_in(&data));
         let journal = SqliteJournal::open(&data)?;
         let file = journal.file().to_path_buf();
+        let unseen = |source| ServeError::Data { path: file.clone(), source };
+        let opened = Identity::of(&file).map_err(unseen)?;
+        if is_lost {
+            warn_of_lost_database(&file);
+        }
         let secret = match &plan.secret {
             Some(secret) => secret.clone(),
             None => secret::secret(&data, journal.leagues().await?.is_empty())?,
@@ -235,10 +260,11 @@ impl Host {
             data,
             targets,
             referees,
+            in_place: watch::Sender::new(true),
         };
         let (writers, tasks) = (JoinSet::new(), JoinSet::new());
         let close = watch::Sender::new(false);
-        let host = Self { desk: Arc::new(desk), file, writers, tasks, close };
+        let host = Self { desk: Arc::new(desk), file, opened, writers, tasks, close };
         Ok((host, Inbox { foundings, news: told }))
     }
 
@@ -362,7 +388,8 @@ impl Desk {
     /// Keeps a league written. A writer whose journal fails is replaced by one that starts from
     /// what the journal has.
     async fn keep(&self, league: LeagueId, mut actor: Actor, mut stop: watch::Receiver<bool>) {
-        while let Err(error) = actor.run(stop.clone()).await {
+        while let Err(error) = self.run(actor, stop.clone()).await {
+            let mut told = error.to_string();
             self.report(ServeNews::Failed(league.clone(), error.into()));
             let books = loop {
                 tokio::select! {
@@ -370,13 +397,66 @@ impl Desk {
                     _ = stop.wait_for(|stopped| *stopped) => return,
                     () = tokio::time::sleep(REOPEN_PAUSE) => {}
                 }
-                match self.reopen(&league).await {
+                match self.mend(&league).await {
                     Ok(books) => break books,
-                    Err(error) => self.report(ServeNews::Failed(league.clone(), error)),
+                    Err(error) if error.to_string() == told => {}
+                    Err(error) => {
+                        told = error.to_string();
+                        self.report(ServeNews::Failed(league.clone(), error));
+                    }
                 }
             };
             actor = self.host(&league, books);
             self.report(ServeNews::Mended(league.clone()));
+        }
+    }
+
+    /// Runs a writer until it fails, or until what it writes would be nowhere.
+    async fn run(&self, actor: Actor, mut stop: watch::Receiver<bool>) -> Result<(), JournalError> {
+        let (halt, halted) = watch::channel(false);
+        let mut in_place = self.in_place.subscribe();
+        let mut running = std::pin::pin!(actor.run(halted));
+        let is_replaced = tokio::select! {
+            biased;
+            outcome = &mut running => return outcome,
+            _ = stop.wait_for(|stopped| *stopped) => false,
+            _ = in_place.wait_for(|in_place| !*in_place) => true,
+        };
+        halt.send_replace(true);
+        running.await?;
+        if is_replaced { Err(JournalError::Unavailable(Outage::Replaced)) } else { Ok(()) }
+    }
+
+    /// Opens the books of a league again, if they can be written.
+    async fn mend(&self, league: &LeagueId) -> Result<Books, OpenError> {
+        if !*self.in_place.borrow() {
+            return Err(JournalError::Unavailable(Outage::Replaced).into());
+        }
+        let data = self.data.clone();
+        let room = tokio::task::spawn_blocking(move || disk::has_room(&data)).await;
+        guard::outcome(room).unwrap_or(Ok(())).map_err(JournalError::Unavailable)?;
+        self.reopen(league).await
+    }
+
+    /// Looks now and then whether the database is still the one that was opened.
+    async fn look_after(
+        self: Arc<Self>,
+        file: PathBuf,
+        opened: Identity,
+        mut stop: watch::Receiver<bool>,
+    ) {
+        loop {
+            tokio::select! {
+                biased;
+                _ = stop.wait_for(|stopped| *stopped) => return,
+                () = tokio::time::sleep(FILE_LOOK_PAUSE) => {}
+            }
+            let path = file.clone();
+            let found = tokio::task::spawn_blocking(move || Identity::of(&path)).await;
+            let found = guard::outcome(found).and_then(Result::ok);
+            self.in_place.send_if_modified(|in_place| {
+                std::mem::replace(in_place, found == Some(opened)) != (found == Some(opened))
+            });
         }
     }
 

@@ -2,6 +2,7 @@
 //! and takes it down.
 
 mod agents;
+mod disk;
 mod hall;
 mod host;
 mod join;

@@ -40,6 +40,11 @@ use super::tail::{Tails, subscribed};
 use super::{Answer, Batch, Head, Journal, Row, Seq, StoredAttachment, Tail};
 use crate::letters::{Keeper, Letters, Room};
 
+/// The file that holds the leagues of a data directory.
+pub fn file_in(directory: &Path) -> PathBuf {
+    directory.join(open::FILE)
+}
+
 /// Leagues in a file. Dropping it writes what is still waiting and closes the file.
 pub struct SqliteJournal {
     // In the order of closing: the writer is the last to close the file and folds the write-ahead
