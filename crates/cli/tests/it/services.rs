@@ -206,6 +206,31 @@ fn one_manager_has_several_leagues() {
 }
 
 #[test]
+fn a_league_that_cannot_start_in_time_says_what_it_lacks() {
+    let place = Place::new();
+    let office = Office::open(&place);
+    let start = "--league spring --start at=2020-05-01T12:00:00Z --set announcement_lead=0s";
+    found(&office, &place, start);
+    let lacks = |referee: &str| {
+        format!(
+            "the time to start has passed: the league has 0 of at least 2 players, and {referee}"
+        )
+    };
+    until("the manager says so itself", || {
+        let said = std::fs::read_to_string(place.path().join("stderr.txt")).unwrap();
+        said.contains(&format!("alert: league spring: {}", lacks("no referee"))).then_some(())
+    });
+    let alerts = || office.look("/api/v1/leagues/spring").unwrap()["alerts"].clone();
+    assert_eq!(alerts()[0]["alert"], "start_overdue");
+    let referee = office.seat(&place, REFEREE);
+    assert_eq!(alerts()[0]["text"], lacks("a referee"));
+    let players = office.seat(&place, "player --count 2");
+    office.standings_at_the_end("spring");
+    assert_eq!(alerts(), json!([]));
+    assert_eq!((players.end(), referee.end()), (Some(0), Some(0)));
+}
+
+#[test]
 fn a_league_that_waits_for_a_referee_says_what_to_do() {
     let place = Place::new();
     let office = Office::open(&place);

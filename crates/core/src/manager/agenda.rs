@@ -204,7 +204,7 @@ impl League {
             .min();
         let stuck = self.agenda.stuck.values().min().filter(|_| !self.paused);
         let stuck = stuck.map(|at| Deadline::new(*at, "nobody decided about a match"));
-        Deadline::earlier(Deadline::earlier(agents, stuck), self.start_deadline())
+        Deadline::earlier(Deadline::earlier(agents, stuck), self.start_deadline(woken))
     }
 
     /// The suspended agents that are to be asked for a sign of life, if that was last looked at
@@ -217,6 +217,17 @@ impl League {
         };
         let suspended = self.agenda.suspended.iter().filter(|(until, _)| now < *until);
         suspended.map(|(_, agent)| *agent).filter(due).collect()
+    }
+
+    /// Whether the time to start has passed and there is nobody to start with.
+    pub fn is_start_overdue(&self, now: Timestamp) -> bool {
+        match (&self.phase, self.charter.start) {
+            (Phase::Registering, StartRule::At(at)) => at <= now && !self.could_start(),
+            (Phase::Registering, StartRule::OnCommand | StartRule::Players(_))
+            | (Phase::BetweenRounds { .. } | Phase::Playing(_) | Phase::Completed { .. }, _) => {
+                false
+            }
+        }
     }
 
     /// Whether the start or the next round waits for nothing but somebody to officiate.

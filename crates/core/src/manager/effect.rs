@@ -34,6 +34,8 @@ pub enum Alert {
     MatchStuck(MatchId),
     /// The start or the next round waits for somebody to officiate.
     NoReferee,
+    /// The time to start has passed, and there are too few players or nobody to officiate.
+    StartOverdue,
 }
 
 impl League {

@@ -226,9 +226,10 @@ impl League {
         Ok((events, reply))
     }
 
-    fn start_deadline(&self) -> Option<Deadline> {
+    /// When the league starts, or, once, when it should have.
+    fn start_deadline(&self, woken: Timestamp) -> Option<Deadline> {
         match (&self.phase, self.charter.start) {
-            (Phase::Registering, StartRule::At(at)) if self.could_start() => {
+            (Phase::Registering, StartRule::At(at)) if woken < at || self.could_start() => {
                 Some(Deadline::new(at, "league starts"))
             }
             _ => None,

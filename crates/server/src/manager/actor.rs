@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use league_agent::ambient::{self, OsDice};
 use league_core::manager::dispatch::Dispatcher;
-use league_core::manager::{Command, Event, Refusal, Reply, VoidCause};
+use league_core::manager::{Alert, Command, Effect, Event, Refusal, Reply, VoidCause};
 use league_core::time::{Deadline, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -131,6 +131,10 @@ impl Actor {
         let before = std::mem::replace(&mut self.woken_at, now);
         for agent in self.books.league().probes_due(before, now) {
             self.outbound.probe(agent);
+        }
+        let league = self.books.league();
+        if league.is_start_overdue(now) && !league.is_start_overdue(before) {
+            self.outbound.perform(Effect::Alert(Alert::StartOverdue));
         }
         for overdue in self.dispatcher.overdue(now).into_iter().take(ACTOR_BATCH_MAX) {
             let (match_id, attempt) = (overdue.match_id, overdue.attempt);

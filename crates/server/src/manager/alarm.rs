@@ -20,6 +20,7 @@ impl Alarm {
     pub(super) fn of(league: &League, alert: Alert) -> Self {
         match alert {
             Alert::NoReferee => no_referee(league),
+            Alert::StartOverdue => start_overdue(league),
             Alert::MatchStuck(match_id) => {
                 let stuck = league.open_match(match_id).and_then(|open| open.stuck);
                 let why = match stuck.map(|stuck| stuck.cause) {
@@ -62,6 +63,23 @@ fn no_referee(league: &League) -> Alarm {
         }
     };
     Alarm { code: "no_referee", text: text.into(), remedy: find_a_referee(league) }
+}
+
+fn start_overdue(league: &League) -> Alarm {
+    let referees = league.referees().iter().filter(|referee| league.may_officiate(referee)).count();
+    let (players, lacks_referee) = (league.players().len(), referees == 0);
+    let text = format!(
+        "the time to start has passed: the league has {players} of at least 2 players, and {}",
+        if lacks_referee { "no referee" } else { "a referee" }
+    );
+    let players = "let players register: `league player --manager URL`";
+    let remedy = match (league.players().len() < 2, lacks_referee) {
+        (true, true) => format!("{players}; {}", find_a_referee(league)),
+        (true, false) => players.into(),
+        (false, _) => find_a_referee(league),
+    };
+    let remedy = format!("{remedy}; it starts as soon as they are there");
+    Alarm { code: "start_overdue", text, remedy }
 }
 
 fn orphan(league: &League, match_id: String) -> Alarm {

@@ -3,6 +3,7 @@
 //! Endpoints, e-mail addresses, join codes and tokens are nobody's business, and what happens in a
 //! match is its referee's alone until it has ended.
 
+use league_agent::ambient;
 use league_agent::desk::refusal;
 use league_core::game::{self, Move};
 use league_core::id::{AgentId, MatchId, PlayerId, RoundId};
@@ -190,7 +191,7 @@ fn match_json(league: &League, id: MatchId) -> Value {
         "player_A_id": player(Seat::A).to_string(),
         "player_B_id": player(Seat::B).to_string(),
         "referee_id": record.referee.map(|referee| referee.to_string()),
-        "status": verdict.map_or("SCHEDULED", status),
+        "status": verdict.map_or_else(|| unfinished(league, id), status),
         "winner": verdict.and_then(Verdict::winner).map(|seat| player(seat).to_string()),
     });
     if let Some(Filed { draw, choices, .. }) = reported {
@@ -199,6 +200,16 @@ fn match_json(league: &League, id: MatchId) -> Value {
         shown["evidence"] = json!({ "draw": draw.word(), "choices": choices });
     }
     shown
+}
+
+/// How a match without a result stands, as far as the manager knows.
+fn unfinished(league: &League, id: MatchId) -> &'static str {
+    let begun = league.open_round().filter(|round| round.starts_at <= ambient::now());
+    match league.open_match(id).filter(|_| begun.is_some()) {
+        None => "SCHEDULED",
+        Some(open) if open.stuck.is_some() => "STUCK",
+        Some(_) => "RUNNING",
+    }
 }
 
 const fn status(verdict: Verdict) -> &'static str {

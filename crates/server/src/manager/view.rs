@@ -1,8 +1,9 @@
 //! What anybody may read of a league, as plain JSON: no addresses, no e-mail, nothing secret, and
 //! nothing of a match before it has ended.
 
+use league_agent::ambient;
 use league_core::id::AgentId;
-use league_core::manager::{League, Phase, Profile, StartRule};
+use league_core::manager::{Alert, League, Phase, Profile, StartRule};
 use league_core::roster::Lifecycle;
 use league_core::standings::Row;
 use league_wire::iso;
@@ -194,7 +195,8 @@ fn completed_at(league: &League) -> Option<String> {
 
 /// What does not go on by itself, and what can be done about it.
 fn alerts(league: &League) -> Vec<Value> {
-    let alerts = league.alerts().take(LIST_WHOLE_MAX);
+    let overdue = league.is_start_overdue(ambient::now()).then_some(Alert::StartOverdue);
+    let alerts = overdue.into_iter().chain(league.alerts()).take(LIST_WHOLE_MAX);
     alerts.map(|alert| Alarm::of(league, alert).document()).collect()
 }
 

@@ -374,6 +374,8 @@ fn proved(scene: &Scene, order: &Call, (chosen, proved): (&str, &str)) -> Value 
 fn a_referee_with_the_join_key_cannot_turn_proved_choices_round() {
     let scene = scene_with(2, json!({"join_key": join_key()}));
     let order = scene.referee.nth(1, "START_MATCH");
+    let status = |scene: &Scene| told(scene, "R1M1")["status"].clone();
+    assert_eq!(status(&scene), "RUNNING");
     let reply = scene.report(proved(&scene, &order, ("even", "odd")));
     assert_eq!(reply.code(), "E031", "{}", reply.body);
     assert_eq!(scene.refused_reports(), 1);
@@ -384,6 +386,7 @@ fn a_referee_with_the_join_key_cannot_turn_proved_choices_round() {
     let events = scene.stage.whole_league();
     let recorded = results(&events);
     assert_eq!((recorded.len(), recorded[0].draw), (1, DrawEvidence::Verified));
+    assert_eq!(status(&scene), "DRAW");
     let both = ChoiceEvidence::Proved;
     assert_eq!(recorded[0].choices, Seats::new(both, both));
     let charged = |event: &&Event| matches!(event.fact, Fact::ConductNoted { .. });

@@ -225,6 +225,25 @@ fn a_league_that_lacks_nothing_but_a_referee_says_so() {
 }
 
 #[test]
+fn a_league_whose_time_has_come_says_what_it_lacks() {
+    let start = Timestamp::from_millis(2_000_000);
+    let mut hall = Hall::new(StartRule::At(start));
+    hall.join_player(1).unwrap();
+    let before = Timestamp::from_millis(1_999_999);
+    assert!(!hall.league.is_start_overdue(before) && hall.league.is_start_overdue(start));
+    let woken = |at| hall.league.next_deadline(at).map(|deadline| deadline.at);
+    assert_eq!((woken(before), woken(start)), (Some(start), None), "looked at once");
+    hall.join_player(2).unwrap();
+    assert!(hall.league.is_start_overdue(start), "nobody officiates");
+    hall.join_referee(1, 1).unwrap();
+    assert!(!hall.league.is_start_overdue(start));
+    hall.now = start;
+    hall.ask(Command::Wake).unwrap();
+    assert!(hall.league.open_round().is_some());
+    assert!(!hall.league.is_start_overdue(start));
+}
+
+#[test]
 fn players_can_ask_what_comes_next() {
     let mut hall = Hall::filled(5, 1);
     let player = PlayerId::new(1);
