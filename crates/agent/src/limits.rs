@@ -18,6 +18,8 @@ pub const TURN_AWAY_TIMEOUT: Duration = Duration::from_secs(1);
 pub const TURN_AWAY_BYTES_MAX: usize = 64 * 1024;
 /// Pause after a connection could not be accepted.
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// Time in which connections that could not be accepted are told of only once.
+pub const UNACCEPTED_PAUSE: Duration = Duration::from_secs(10);
 /// Time a caller may take to send its request's head, and to send another one afterwards.
 pub const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time a caller may take to send anything at all.

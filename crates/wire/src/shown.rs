@@ -44,8 +44,8 @@ const SECRETS: [&str; 12] = [
 ];
 
 /// Fields that tell a choice, or the whole match. Results are told by the record, not by logs.
-const CHOICES: [&str; 7] =
-    ["choice", "choices", "move", "move_data", "number_parity", "reasoning", "transcript"];
+const CHOICES: [&str; 8] =
+    ["choice", "choices", "got", "move", "move_data", "number_parity", "reasoning", "transcript"];
 
 /// Longest message that is shown.
 const SHOWN_BYTES_MAX: usize = 32 * 1024;
@@ -80,6 +80,14 @@ fn cover(json: &mut Value) {
                     || is_report && name == "reason";
                 if is_covered && !value.is_null() {
                     *value = REDACTED.into();
+                } else if let (Value::String(text), true) =
+                    (&mut *value, name.ends_with("description"))
+                {
+                    // An error says what came in place of a choice.
+                    let end = text.find(" got ").map_or(text.len(), |at| at + " got ".len());
+                    let told = redact(&text[..end], &[]).into_owned();
+                    let rest = if end < text.len() { REDACTED } else { "" };
+                    *value = format!("{told}{rest}").into();
                 } else {
                     cover(value);
                 }

@@ -6,6 +6,7 @@ mod line;
 mod places;
 #[cfg(test)]
 mod tests;
+mod unheard;
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -38,6 +39,7 @@ use answer::HungUp;
 use body::Bodies;
 use line::Line;
 use places::{Guests, Places, turn_away};
+use unheard::Unheard;
 
 /// Who answers behind an endpoint.
 pub trait Service: Send + Sync + 'static {
@@ -119,6 +121,7 @@ async fn serve_on<S: Service>(
     let Terms { places, bodies, first_byte_timeout, write_timeout } = terms;
     let (mut guests, bodies) = (Guests::new(places), Arc::new(bodies));
     let meter = Meter::of(service.component());
+    let mut unheard = Unheard::at(service.component());
     let mut connections: JoinSet<u64> = JoinSet::new();
     let mut turned_away: JoinSet<()> = JoinSet::new();
     loop {
@@ -135,10 +138,15 @@ async fn serve_on<S: Service>(
             }
             accepted = listener.accept() => accepted,
         };
-        let Ok((stream, peer)) = accepted else {
-            // No descriptors left, most likely. Asking again at once would only heat the machine.
-            tokio::time::sleep(ACCEPT_PAUSE).await;
-            continue;
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                unheard.note(&error);
+                // No descriptors left, most likely. Asking again at once would only heat the
+                // machine.
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
         };
         if stream.set_nodelay(true).is_err() {
             continue;

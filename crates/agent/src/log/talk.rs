@@ -72,7 +72,7 @@ impl Talk {
     /// It was refused.
     pub fn refused(&self, report: &ErrorReport) {
         Meter::of(self.component()).refused(&report.code);
-        at(gravity(report), self.component(), |line| {
+        at(gravity(self.kind, report), self.component(), |line| {
             self.tell(line, self.kind).error_code(&report.code);
             line.say(format!("refused: {}", report.description));
         });
@@ -169,11 +169,16 @@ fn rejection(message: &Message) -> Option<&ErrorReport> {
 }
 
 /// How bad it is that something had to be refused: who shows a wrong token or brings a false
-/// report pretends something, who finds us busy only has to come back.
-fn gravity(report: &ErrorReport) -> Level {
-    match report.code.known() {
-        Some(Code::E012 | Code::E031 | Code::E032) => Level::Critical,
-        Some(Code::E033) => Level::Warning,
+/// report pretends something. Who finds us busy only has to come back, who mistypes a join code
+/// types it again, and who reports too late has done nothing wrong.
+fn gravity(kind: MessageType, report: &ErrorReport) -> Level {
+    match (report.code.known(), kind) {
+        (
+            Some(Code::E012),
+            MessageType::LeagueRegisterRequest | MessageType::RefereeRegisterRequest,
+        ) => Level::Warning,
+        (Some(Code::E012 | Code::E031 | Code::E032), _) => Level::Critical,
+        (Some(Code::E030 | Code::E033), _) => Level::Warning,
         _ => Level::Error,
     }
 }

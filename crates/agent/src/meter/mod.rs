@@ -27,6 +27,8 @@ pub struct Meter {
     pub connections: Gauge,
     /// Connections for which there was no place.
     pub turned_away: Counter,
+    /// Connections that the system could not give us.
+    pub unaccepted: Counter,
     requests: [[Counter; CLASSES.len()]; Place::ALL.len()],
     received: [Counter; MessageType::ALL.len()],
     refused: [Counter; Code::ALL.len()],
@@ -98,6 +100,7 @@ impl Meter {
             component,
             connections: Gauge::new(),
             turned_away: Counter::new(),
+            unaccepted: Counter::new(),
             requests: [const { [const { Counter::new() }; CLASSES.len()] }; Place::ALL.len()],
             received: [const { Counter::new() }; MessageType::ALL.len()],
             refused: [const { Counter::new() }; Code::ALL.len()],
@@ -214,6 +217,11 @@ impl Meter {
             ("league_turned_away_total", Kind::Counter),
             "Connections for which there was no place.",
             self.turned_away.get(),
+        );
+        page.single(
+            ("league_unaccepted_total", Kind::Counter),
+            "Connections that could not be accepted, for want of descriptors most likely.",
+            self.unaccepted.get(),
         );
         page.family("league_calls_total", Kind::Counter, "Calls to other agents.");
         for (outcome, count) in OUTCOMES.iter().zip(&self.calls) {

@@ -113,7 +113,9 @@ impl Profile {
         ];
         let bad = texts.iter().find(|(_, bytes_max, text)| {
             text.is_some_and(|text| {
-                text.trim().is_empty() || text.len() > *bytes_max || text.contains(moves_the_pen)
+                text.chars().all(is_blank)
+                    || text.len() > *bytes_max
+                    || text.contains(moves_the_pen)
             })
         });
         let games = (self.games.len() > GAMES_PER_AGENT_MAX).then_some("list of games");
@@ -128,6 +130,18 @@ fn moves_the_pen(c: char) -> bool {
         || matches!(c,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}'
             | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Whether nothing is to be seen where a character stands: spaces, joiners, fillers, tags and what
+/// only changes the character before it.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace()
+        || moves_the_pen(c)
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{206f}'
+            | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// A semantic version of the protocol.
@@ -208,9 +222,20 @@ mod tests {
             assert_eq!(named(name).unreasonable_text(), None, "{name:?}");
         }
         let long = "A".repeat(NAME_BYTES_MAX + 1);
-        for name in
-            ["", "   ", "\u{a0}", "\x1b[31mred", "two\nlines", "\u{202e}oof", "a\u{85}b", &long]
-        {
+        for name in [
+            "",
+            "   ",
+            "\u{a0}",
+            "\u{200b}",
+            " \u{feff}",
+            "\u{e0041}\u{e0042}",
+            "\u{3164}",
+            "\x1b[31mred",
+            "two\nlines",
+            "\u{202e}oof",
+            "a\u{85}b",
+            &long,
+        ] {
             assert_eq!(named(name).unreasonable_text(), Some("display name"), "{name:?}");
         }
         let loud = Profile { version: "1\x07".into(), ..named("A") };

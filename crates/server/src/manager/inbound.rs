@@ -194,6 +194,10 @@ impl Manager {
         let capacity = meta.max_concurrent_matches.unwrap_or(1);
         let shown = meta.join.clone();
         let outcome = match caller.envelope.sender {
+            Sender::Referee(_) if capacity == 0 => {
+                let text = "max_concurrent_matches: a referee runs at least one match at a time";
+                Err(refusal(Code::E003, text))
+            }
             Sender::Referee(_) => {
                 let register = |stub: &Stub, application| {
                     let operated = self.is_operated(stub, shown.as_ref())?;

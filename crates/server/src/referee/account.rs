@@ -8,15 +8,17 @@ use league_agent::exchange::AskError;
 use league_agent::log::talk;
 use league_agent::log::{self, Level};
 use league_agent::meter::{Kind, Meter};
-use league_core::referee::{Event, Failure, Match};
+use league_core::referee::{Event, Failure, Loss, Match};
 use league_core::seat::Seat;
 use league_core::time::Timestamp;
 
-use league_wire::{Code, MessageType};
+use league_wire::{Code, DecodeError, MessageType};
 
 use super::outbound::Letters;
 use super::recorder::About;
 use super::trouble::{failure_of, fault_code, invalid, loss_of};
+
+const HIDDEN: &str = "[hidden]";
 
 /// An event's name, whom it concerns, and what there is to say about it. Times are told from `now`.
 pub(super) fn told(
@@ -69,6 +71,41 @@ pub(super) fn told(
     (name, seat.copied(), text)
 }
 
+/// What is wrong with an answer, without a word of it: what cannot be used may be half a choice.
+pub(super) fn hidden(error: &AskError) -> Option<String> {
+    match error {
+        AskError::Decode(error) => {
+            let mut hidden: DecodeError = error.clone();
+            hidden.got = HIDDEN.into();
+            Some(hidden.to_string())
+        }
+        AskError::Refused { code, .. } => Some(format!("refused with {code}")),
+        AskError::Frame { status, .. } => {
+            Some(format!("HTTP status {status}, and the body is not a JSON-RPC response"))
+        }
+        AskError::WrongId { sent, .. } => {
+            Some(format!("the response's id is not the request's, which was {sent}"))
+        }
+        AskError::Call(_) => None,
+    }
+}
+
+/// The same event, without what a player sent in place of a choice.
+fn without_answer(event: &Event) -> Option<Event> {
+    let got = || HIDDEN.into();
+    #[expect(clippy::wildcard_enum_match_arm, reason = "two events tell what somebody said")]
+    match event {
+        Event::AnswerRefused { seat, fault, .. } => {
+            Some(Event::AnswerRefused { seat: *seat, fault: *fault, got: got() })
+        }
+        Event::SeatLost { seat, loss: Loss::InvalidMove { fault, .. } } => {
+            let loss = Loss::InvalidMove { fault: *fault, got: got() };
+            Some(Event::SeatLost { seat: *seat, loss })
+        }
+        _ => None,
+    }
+}
+
 /// Tells the log and the figures. Nobody's choice is told: it is in the transcript.
 pub(super) fn log(letters: &Letters, machine: &Match, event: &Event, now: Timestamp) {
     if let Event::Decided { verdict, .. } = event {
@@ -79,7 +116,8 @@ pub(super) fn log(letters: &Letters, machine: &Match, event: &Event, now: Timest
         Meter::of(Component::Referee).retries.add(1);
     }
     log::at(level, Component::Referee, |line| {
-        let (name, seat, text) = told(machine, event, now);
+        let shown = without_answer(event);
+        let (name, seat, text) = told(machine, shown.as_ref().unwrap_or(event), now);
         about(letters).line(line);
         match seat {
             Some(seat) => line.agent(letters.player(seat)).text("referee", letters.me.id),

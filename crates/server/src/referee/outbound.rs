@@ -120,7 +120,7 @@ impl Letters {
             Ok(answered) => answered,
             Err(error) => {
                 let (wrong, code) = (Some(error.to_string()), Some(code_of(&error)));
-                let outcome = Outcome { came: None, name: None, wrong, code };
+                let outcome = Outcome { came: None, name: None, wrong, hidden: None, code };
                 lock(&self.recorder).settled(out, outcome);
                 return Err(error.into());
             }
@@ -130,6 +130,7 @@ impl Letters {
             came: Some((answered.status, answered.body)),
             name: reply.as_ref().ok().map(|reply| reply.message.kind().name(dialect)),
             wrong: reply.as_ref().err().map(ToString::to_string),
+            hidden: reply.as_ref().err().and_then(account::hidden),
             code: reply.as_ref().err().and_then(account::code_of),
         };
         lock(&self.recorder).settled(out, outcome);
@@ -156,7 +157,7 @@ impl Letters {
             Ok(answered) => (Some((answered.status, answered.body)), Ok(())),
             Err(error) => (None, Err(error)),
         };
-        lock(&self.recorder).settled(out, Outcome { came, name: None, wrong, code });
+        lock(&self.recorder).settled(out, Outcome { came, name: None, wrong, hidden: None, code });
         outcome
     }
 

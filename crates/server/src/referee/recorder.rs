@@ -91,6 +91,8 @@ pub(super) struct Outcome {
     pub(super) name: Option<&'static str>,
     /// What is wrong with it, if something is.
     pub(super) wrong: Option<String>,
+    /// The same without anything that may be a choice: a log can be read while the match goes on.
+    pub(super) hidden: Option<String>,
     /// The code that stands for it.
     pub(super) code: Option<Code>,
 }
@@ -263,7 +265,7 @@ impl About {
             if let Some(code) = outcome.code {
                 line.code(code);
             }
-            match &outcome.wrong {
+            match outcome.hidden.as_ref().or(outcome.wrong.as_ref()) {
                 Some(wrong) => line.say(format!("call failed: {wrong}")),
                 None => line.say("answered"),
             };

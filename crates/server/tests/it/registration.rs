@@ -240,3 +240,20 @@ fn an_address_that_cannot_be_called_is_refused() {
         assert!(text.contains("contact_endpoint"), "{text}");
     }
 }
+
+// req: REG-9
+#[test]
+fn a_referee_runs_at_least_one_match_and_a_name_can_be_seen() {
+    let stage = Stage::open(&Plan::on_command(8));
+    let referee = Stranger::referee();
+    let mut meta = referee.meta();
+    meta["max_concurrent_matches"] = json!(0);
+    let result = refusal(&stage, &referee, &meta);
+    assert_eq!(result["error_code"], "E003", "{result}");
+    let player = Stranger::player(Shape::Flat);
+    for name in ["\u{200b}", "\u{feff}\u{feff}", "\u{e0041}"] {
+        let mut meta = player.meta();
+        meta["display_name"] = json!(name);
+        assert_eq!(refusal(&stage, &player, &meta)["error_code"], "E003", "{name:?}");
+    }
+}

@@ -1,7 +1,9 @@
 //! Players that refuse, stay silent, talk nonsense or hang up, under both rule sets.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
+use league_agent::log::{self, Format, Level};
 use league_core::manager::Recorded;
 use league_core::policy::RuleSet;
 use league_core::seat::Seat;
@@ -237,6 +239,34 @@ fn an_invalid_choice_may_be_corrected_twice() {
             format!("Choice must be 'even' or 'odd', got '{got}': `result.parity_choice`");
         assert!(both.iter().any(|text| text.starts_with(&expected)), "{both:?}");
     }
+}
+
+// req: MATCH-3
+#[test]
+fn what_is_no_choice_stays_out_of_the_log() {
+    let lines: Arc<Mutex<String>> = Arc::default();
+    let written = lines.clone();
+    let write = move |line: &str| written.lock().unwrap().push_str(line);
+    let logging = log::start(Level::Debug, Format::Json, write);
+    let asked = AtomicUsize::new(0);
+    let scene = one(RuleSet::V21, Shape::Flat, move |call| {
+        if call.kind != "CHOOSE_PARITY_CALL" {
+            return Say::Usual;
+        }
+        match asked.fetch_add(1, Ordering::SeqCst) {
+            0 => choose(call, json!("oddish17")),
+            1 => choose(call, json!(["oddish17"])),
+            _ => choose(call, json!("even")),
+        }
+    });
+    let told = scene.troubled.all("GAME_ERROR");
+    assert!(told[0].text("error_description").contains("oddish17"), "the player is told");
+    drop(logging);
+    let lines = lines.lock().unwrap();
+    let hidden = lines.lines().filter(|line| line.contains("[hidden]")).count();
+    assert!(hidden >= 4, "refused twice, and two calls that failed: {hidden}");
+    let loud: Vec<_> = lines.lines().filter(|line| line.contains("oddish17")).collect();
+    assert_eq!(loud, Vec::<&str>::new());
 }
 
 // req: MATCH-5
