@@ -97,7 +97,6 @@ fn drawn_result(league: &League, keys: &Keys, match_id: MatchId) -> Report {
         match_id,
         attempt: 1,
         rematch: 0,
-        pairing: open.pairing,
         tokens: Seats::new(&tokens.a, &tokens.b),
         revealed: None,
         seed_was_given: false,

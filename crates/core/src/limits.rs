@@ -21,6 +21,8 @@ pub const NONCE_BYTES_MAX: usize = 128;
 pub const REASON_BYTES_MAX: usize = 512;
 /// False reports of one match that go into the books; further ones are only refused.
 pub const LIES_NOTED_MAX: u32 = 32;
+/// False reports of rounds that are over that go into the books of one league.
+pub const LATE_LIES_NOTED_MAX: u32 = 1_000;
 /// Times a match may be annulled for our own failures before the administrator decides.
 pub const ANNULMENTS_MAX: u32 = 3;
 /// Times a match may be given away without a result before the administrator decides.

@@ -142,20 +142,9 @@ fn report_of(league: &League, keys: &Keys, id: MatchId, dice: &mut SeededDice) -
     let (match_id, attempt, rematch) = (id, 1, 0);
     let league = league.id();
     let (game, seed_was_given) = (&EvenOdd, true);
-    let pairing = open.pairing;
     let revealed = None;
-    let scales = Scales {
-        keys,
-        game,
-        league,
-        match_id,
-        attempt,
-        rematch,
-        pairing,
-        tokens,
-        revealed,
-        seed_was_given,
-    };
+    let scales =
+        Scales { keys, game, league, match_id, attempt, rematch, tokens, revealed, seed_was_given };
     Report {
         referee: open.referee,
         match_id,

@@ -49,7 +49,10 @@ impl League {
             Fact::ResultRecorded(recorded) => self.record(recorded),
             Fact::ReportRefused { match_id, .. } => {
                 self.refused_reports += 1;
-                self.match_mut(match_id.index()).lies += 1;
+                match self.open_match(*match_id).is_some() {
+                    true => self.match_mut(match_id.index()).lies += 1,
+                    false => self.late_lies += 1,
+                }
             }
             Fact::RoundClosed { round } => self.close_round(*round),
             Fact::LeagueCompleted => {
@@ -171,14 +174,16 @@ impl League {
         let (verdict, referee) = (recorded.verdict, Some(recorded.referee));
         let digest = digest(verdict, turns, stranded);
         let (draw, choices) = (recorded.draw, recorded.choices);
-        let filed = Filed { verdict, referee, digest, draw, choices };
+        let attempt = recorded.attempt;
+        let filed = Filed { verdict, referee, attempt, digest, draw, choices };
         self.file(recorded.match_id, filed, moves, number);
     }
 
     /// Writes a result that nobody played for.
     fn file_unplayed(&mut self, match_id: MatchId, verdict: Verdict) {
         let (draw, choices) = (DrawEvidence::None, Seats::default());
-        let filed = Filed { verdict, referee: None, digest: 0, draw, choices };
+        let attempt = self.match_mut(match_id.index()).attempt;
+        let filed = Filed { verdict, referee: None, attempt, digest: 0, draw, choices };
         self.file(match_id, filed, Seats::default(), None);
     }
 
@@ -253,6 +258,9 @@ impl League {
         open.attempt = attempt;
         open.stuck = None;
         let before = std::mem::replace(&mut open.referee, referee);
+        if !open.former.contains(&before) {
+            open.former.push(before);
+        }
         self.referees[before.index()].running -= 1;
         let now = &mut self.referees[referee.index()];
         now.given += 1;

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use super::digest::digest;
+use super::report::Findings;
 use super::{
-    Admission, Command, Decision, Fact, Filed, League, Lie, OpenMatch, Phase, Recorded, Referee,
-    RefereeAdmission, Refusal, Reply, Report, StuckCause, VoidCause,
+    Admission, ChoiceEvidence, Command, Decision, Evidence, Fact, Filed, League, Lie, OpenMatch,
+    Phase, Recorded, Referee, RefereeAdmission, Refusal, Reply, Report, StuckCause, VoidCause,
 };
 use crate::conduct::Conduct;
 use crate::dice::Dice;
 use crate::game::{self, Outcome};
 use crate::id::{AgentId, MatchId, RefereeId};
-use crate::limits::{ANNULMENTS_MAX, ATTEMPTS_MAX, LIES_NOTED_MAX};
+use crate::limits::{ANNULMENTS_MAX, ATTEMPTS_MAX, LATE_LIES_NOTED_MAX, LIES_NOTED_MAX};
 use crate::policy::InvitationSilence;
 use crate::roster::Trigger;
 use crate::schedule::officials::{self, Load, Official};
@@ -80,28 +81,66 @@ impl League {
     fn decide_result(&self, report: Report) -> Result<Decision, Refusal> {
         let match_id = report.match_id;
         if let Some(filed) = self.filed_result(match_id) {
-            return already_filed(filed, &report);
+            return self.already_filed(filed, &report);
         }
         let open = self.open_match(match_id).ok_or(Refusal::UnknownMatch(match_id))?;
         if open.referee != report.referee {
             let refusal = Refusal::NotYourMatch { match_id, assigned: open.referee };
-            return self.noted(open, &report, refusal);
+            // Whoever had it may not have heard that it is somebody else's now.
+            return match is_late(&report, open.attempt) || open.former.contains(&report.referee) {
+                true => Err(refusal),
+                false => self.noted(Some(open), &report, refusal),
+            };
         }
         if report.attempt.is_some_and(|attempt| attempt != open.attempt) {
             let (got, current) = (report.attempt.unwrap_or_default(), open.attempt);
             return Err(Refusal::StaleAttempt { match_id, got, current });
         }
         match self.check_report(&report, open) {
-            Ok(()) => Ok(self.record_of(report, open)),
-            Err(lie) => {
-                let void = voided(report.referee, &lie);
-                let refusal = Refusal::FalseReport { match_id, lie };
-                let decision = self.noted(open, &report, refusal)?;
-                let also = void.filter(|_| open.stuck.is_none());
-                let also = also.map(|why| self.given_away(match_id, open, why));
-                Ok(Decision { also, ..decision })
-            }
+            Ok(None) => Ok(self.record_of(report, open)),
+            Ok(Some(lie)) => self.decide_by_proofs(report, open, lie),
+            Err(lie) => self.noted(Some(open), &report, Refusal::FalseReport { match_id, lie }),
         }
+    }
+
+    /// Nobody can tell whether a referee reports another choice than it was sent, or a player
+    /// proves another one than it sent. The report is refused, and what counts is the proof: only
+    /// its player can have made it, and it was made before the number was known.
+    fn decide_by_proofs(
+        &self,
+        report: Report,
+        open: &OpenMatch,
+        lie: Lie,
+    ) -> Result<Decision, Refusal> {
+        let refusal = Refusal::FalseReport { match_id: report.match_id, lie };
+        let noted = self.noted(Some(open), &report, refusal.clone());
+        let Some(truth) = self.corrected(report) else { return noted };
+        let also = noted.ok().and_then(|noted| noted.fact);
+        let reply = Reply::ReportRefused(refusal);
+        Ok(Decision { also, reply, ..record(truth, open) })
+    }
+
+    /// The report as it would be if it told what was proved; `None` if that is no game.
+    fn corrected(&self, report: Report) -> Option<Report> {
+        let findings = report.evidence.0.as_ref().ok()?;
+        let play = report.play.corrected(&findings.proved);
+        let game = self.articles.game.in_match(report.match_id);
+        let verdict = match report.verdict {
+            Verdict::Won(_) | Verdict::Drawn => match game::replay(&*game, &play.turns).ok()? {
+                Outcome::Won(seat) => Verdict::Won(seat),
+                Outcome::Drawn => Verdict::Drawn,
+            },
+            verdict @ (Verdict::TechnicalLoss(_) | Verdict::BothLost | Verdict::Cancelled) => {
+                verdict
+            }
+        };
+        let choices = Seats::from_fn(|seat| match findings.proved[seat] {
+            Some(_) => ChoiceEvidence::Proved,
+            None => findings.choices[seat],
+        });
+        let findings = Findings { choices, ..findings.clone() };
+        let reason = "by what the players proved to have chosen".into();
+        Some(Report { verdict, play, reason, evidence: Evidence(Ok(findings)), ..report })
     }
 
     /// What a report that is not false puts into the books.
@@ -127,9 +166,15 @@ impl League {
         past.or_else(|| self.open_match(id).and_then(|open| open.filed.as_ref()))
     }
 
-    fn check_report(&self, report: &Report, open: &OpenMatch) -> Result<(), Lie> {
-        report.evidence.0.as_ref().map_err(Clone::clone)?;
+    /// What is false about the choices of a report in which nothing else is.
+    fn check_report(&self, report: &Report, open: &OpenMatch) -> Result<Option<Lie>, Lie> {
+        let findings = report.evidence.0.as_ref().map_err(Clone::clone)?;
         self.check_conduct(report, open)?;
+        self.check_result(report)?;
+        Ok(findings.false_choice(open.pairing))
+    }
+
+    fn check_result(&self, report: &Report) -> Result<(), Lie> {
         let scores = report.verdict.scores();
         for seat in Seat::BOTH {
             let points = scores[seat].points(&self.articles.policy);
@@ -175,14 +220,40 @@ impl League {
         Ok(())
     }
 
+    /// A report of a match that has its result: the same again, late, or a second, different one.
+    fn already_filed(&self, filed: &Filed, report: &Report) -> Result<Decision, Refusal> {
+        let (match_id, play) = (report.match_id, &report.play);
+        let reported = digest(report.verdict, &play.turns, &play.stranded);
+        let is_theirs = filed.referee == Some(report.referee);
+        if is_theirs && filed.digest == reported {
+            return Ok(Decision::nothing(Reply::Recorded { again: true }));
+        }
+        if is_late(report, filed.attempt) {
+            let (got, current) = (report.attempt.unwrap_or_default(), filed.attempt);
+            return Err(Refusal::StaleAttempt { match_id, got, current });
+        }
+        match filed.referee {
+            Some(assigned) if !is_theirs => Err(Refusal::NotYourMatch { match_id, assigned }),
+            None => Err(Refusal::DecidedOtherwise(match_id)),
+            Some(_) => {
+                let refusal = Refusal::ConflictingResult(match_id);
+                self.noted(self.open_match(match_id), report, refusal)
+            }
+        }
+    }
+
     /// A false report is refused, and that it was made goes into the books; not without end.
     fn noted(
         &self,
-        open: &OpenMatch,
+        open: Option<&OpenMatch>,
         report: &Report,
         refusal: Refusal,
     ) -> Result<Decision, Refusal> {
-        if open.lies >= LIES_NOTED_MAX {
+        let is_enough = match open {
+            Some(open) => open.lies >= LIES_NOTED_MAX,
+            None => self.late_lies >= LATE_LIES_NOTED_MAX,
+        };
+        if is_enough || matches!(self.phase, Phase::Completed { .. }) {
             return Err(refusal);
         }
         let (match_id, referee) = (report.match_id, report.referee);
@@ -296,30 +367,6 @@ impl Decision {
     }
 }
 
-/// Why a lie ends the attempt: reports of other moves than were made get no second chance at
-/// the match. If only one player says so the attempt is annulled, which marks nobody.
-fn voided(referee: RefereeId, lie: &Lie) -> Option<(bool, Arc<str>)> {
-    match lie {
-        Lie::FalseChoice(player) => {
-            let text = format!("{player} proves another choice than {referee} reports of it");
-            Some((true, text.into()))
-        }
-        Lie::FalseChoices => {
-            let text = format!("both players prove other choices than {referee} reports");
-            Some((false, text.into()))
-        }
-        Lie::NotAGame(_)
-        | Lie::WrongVerdict
-        | Lie::WrongPoints
-        | Lie::ImpossibleVerdict
-        | Lie::LoserMoved
-        | Lie::FalseDraw
-        | Lie::FalseSeed
-        | Lie::ImpossibleConduct(_)
-        | Lie::FalseRole => None,
-    }
-}
-
 fn check_losers(report: &Report) -> Result<(), Lie> {
     for seat in Seat::BOTH {
         if report.verdict.lost_technically(seat) && report.play.stranded[seat].is_some() {
@@ -329,13 +376,9 @@ fn check_losers(report: &Report) -> Result<(), Lie> {
     Ok(())
 }
 
-fn already_filed(filed: &Filed, report: &Report) -> Result<Decision, Refusal> {
-    let play = &report.play;
-    let reported = digest(report.verdict, &play.turns, &play.stranded);
-    if filed.referee == Some(report.referee) && filed.digest == reported {
-        return Ok(Decision::nothing(Reply::Recorded { again: true }));
-    }
-    Err(Refusal::ConflictingResult(report.match_id))
+/// Whether a report is about an attempt that is over.
+fn is_late(report: &Report, attempt: u32) -> bool {
+    report.attempt.is_some_and(|named| named > 0 && named < attempt)
 }
 
 fn record(report: Report, open: &OpenMatch) -> Decision {

@@ -72,6 +72,8 @@ pub struct League {
     past: Vec<RoundResults>,
     filed: Vec<Vec<Filed>>,
     refused_reports: u32,
+    /// Those of them that were about rounds that are over.
+    late_lies: u32,
     admission: Admission,
     redeemed: BTreeMap<[u8; 32], PlayerId>,
     paused: bool,
@@ -191,6 +193,7 @@ impl League {
             past: vec![],
             filed: vec![],
             refused_reports: 0,
+            late_lies: 0,
             admission: Admission::default(),
             redeemed: BTreeMap::new(),
             paused: false,

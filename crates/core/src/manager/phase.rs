@@ -64,6 +64,8 @@ pub struct OpenMatch {
     pub reassignments: u32,
     /// How many false reports of it were noted.
     pub lies: u32,
+    /// Who had it before.
+    pub former: Vec<RefereeId>,
     /// Why it waits for the administrator, if it does.
     pub stuck: Option<Stuck>,
     /// Its result, once it has one.
@@ -81,6 +83,7 @@ impl OpenMatch {
             annulments: 0,
             reassignments: 0,
             lies: 0,
+            former: vec![],
             stuck: None,
             filed: None,
         }
@@ -103,6 +106,8 @@ pub struct Filed {
     pub verdict: Verdict,
     /// Who reported it; nobody did if it was decided without a game.
     pub referee: Option<RefereeId>,
+    /// The last attempt at the match.
+    pub attempt: u32,
     /// A digest of what was reported.
     pub digest: u64,
     /// What is known about the draw.

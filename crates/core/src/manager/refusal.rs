@@ -79,6 +79,9 @@ pub enum Refusal {
     /// The match has a different result already.
     #[error("match {0} already has a different result")]
     ConflictingResult(MatchId),
+    /// The match was decided without a report: somebody left, or it was called off.
+    #[error("match {0} was decided without a report")]
+    DecidedOtherwise(MatchId),
     /// The report contradicts the rules or its own evidence.
     #[error("the report of match {match_id} is false: {lie}")]
     FalseReport {

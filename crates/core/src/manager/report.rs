@@ -62,11 +62,13 @@ pub struct Play {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence(pub(super) Result<Findings, Lie>);
 
-/// What was found out about a report that is not false.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What was found out about a report whose draw is not false.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Findings {
     pub(super) draw: DrawEvidence,
     pub(super) choices: Seats<ChoiceEvidence>,
+    /// What players proved to have chosen, where something else was reported.
+    pub(super) proved: Seats<Option<Move>>,
 }
 
 /// What is needed to weigh a report.
@@ -84,8 +86,6 @@ pub struct Scales<'a> {
     pub attempt: u32,
     /// Which official replay.
     pub rematch: u32,
-    /// Who plays.
-    pub pairing: Pairing,
     /// The players' tokens.
     pub tokens: Seats<&'a Token>,
     /// The seed that the report reveals, as text.
@@ -102,21 +102,51 @@ impl Evidence {
 }
 
 fn findings(scales: &Scales<'_>, play: &Play) -> Result<Findings, Lie> {
-    let choices = Seats::from_fn(|seat| weigh_choice(scales, play, seat));
-    let is_other = |seat: &Seat| choices[*seat] == ChoiceEvidence::Contradicted;
-    let mut others = Seat::BOTH.into_iter().filter(is_other);
-    match (others.next(), others.next()) {
-        (None, _) => Ok(Findings { draw: weigh_draw(scales, play)?, choices }),
-        (Some(seat), None) => Err(Lie::FalseChoice(scales.pairing.player(seat))),
-        (Some(_), Some(_)) => Err(Lie::FalseChoices),
+    let weighed = Seats::from_fn(|seat| weigh_choice(scales, play, seat));
+    let choices = Seats::from_fn(|seat| weighed[seat].0);
+    let Seats { a: (_, a), b: (_, b) } = weighed;
+    Ok(Findings { draw: weigh_draw(scales, play)?, choices, proved: Seats::new(a, b) })
+}
+
+impl Findings {
+    /// What is false about the reported choices, if something is.
+    pub(super) const fn false_choice(&self, pairing: Pairing) -> Option<Lie> {
+        match (&self.proved.a, &self.proved.b) {
+            (None, None) => None,
+            (Some(_), None) => Some(Lie::FalseChoice(pairing.a)),
+            (None, Some(_)) => Some(Lie::FalseChoice(pairing.b)),
+            (Some(_), Some(_)) => Some(Lie::FalseChoices),
+        }
     }
 }
 
-/// What a player's proof says of the move that is reported of it. A proof of nothing at all may be
-/// the player's own mischief, and must not cost the referee its report.
-fn weigh_choice(scales: &Scales<'_>, play: &Play, seat: Seat) -> ChoiceEvidence {
-    let Some(offered) = &play.choice_proofs[seat] else { return ChoiceEvidence::None };
-    let Some((step, chosen)) = last_move(play, seat) else { return ChoiceEvidence::Unclear };
+impl Play {
+    /// The same with the last moves that were proved.
+    pub(super) fn corrected(mut self, proved: &Seats<Option<Move>>) -> Self {
+        for (seat, proved) in
+            proved.iter().filter_map(|(seat, proved)| Some((seat, proved.as_ref()?)))
+        {
+            let complete = self.turns.iter_mut().filter_map(|turn| match turn {
+                Turn::Moves(moves) => moves[seat].as_mut(),
+                Turn::Drawn(_) => None,
+            });
+            let last = complete.chain(self.stranded[seat].as_mut()).last();
+            if let Some(last) = last {
+                last.clone_from(proved);
+            }
+        }
+        self
+    }
+}
+
+/// What a player's proof says of the move that is reported of it, and the move that it proves if
+/// that is another one. A proof of nothing at all may be the player's own mischief, and must not
+/// cost the referee its report.
+fn weigh_choice(scales: &Scales<'_>, play: &Play, seat: Seat) -> (ChoiceEvidence, Option<Move>) {
+    let Some(offered) = &play.choice_proofs[seat] else { return (ChoiceEvidence::None, None) };
+    let Some((step, chosen)) = last_move(play, seat) else {
+        return (ChoiceEvidence::Unclear, None);
+    };
     let nonce = play.nonces[seat].as_deref().unwrap_or("");
     let proves = |choice: &str| {
         let sent = SentChoice { step, choice, nonce };
@@ -124,17 +154,17 @@ fn weigh_choice(scales: &Scales<'_>, play: &Play, seat: Seat) -> ChoiceEvidence 
         choice_proof(token, league, scales.match_id, scales.attempt, sent).is(offered)
     };
     if proves(&chosen.to_string()) {
-        return ChoiceEvidence::Proved;
+        return (ChoiceEvidence::Proved, None);
     }
     let alternatives = alternatives(scales.game, play, step, seat);
-    match alternatives.iter().any(|choice| proves(choice)) {
-        true => ChoiceEvidence::Contradicted,
-        false => ChoiceEvidence::Unclear,
+    match alternatives.into_iter().find(|choice| proves(&choice.to_string())) {
+        Some(proved) => (ChoiceEvidence::Contradicted, Some(proved)),
+        None => (ChoiceEvidence::Unclear, None),
     }
 }
 
-/// What a side could have chosen in a step, as text; at most so many that trying them is cheap.
-fn alternatives(game: &dyn Game, play: &Play, step: u32, seat: Seat) -> Vec<String> {
+/// What a side could have chosen in a step; at most so many that trying them is cheap.
+fn alternatives(game: &dyn Game, play: &Play, step: u32, seat: Seat) -> Vec<Move> {
     let is_move = |turn: &Turn| matches!(turn, Turn::Moves(_));
     let moves = play.turns.iter().enumerate().filter(|(_, turn)| is_move(turn));
     let before = moves.map(|(index, _)| index).nth(step as usize - 1).unwrap_or(play.turns.len());
@@ -143,8 +173,7 @@ fn alternatives(game: &dyn Game, play: &Play, step: u32, seat: Seat) -> Vec<Stri
         return vec![];
     }
     let Next::Moves(step) = game.next(before) else { return vec![] };
-    let options = step.owed[seat].as_ref().map(Options::listed).unwrap_or_default();
-    options.iter().map(ToString::to_string).collect()
+    step.owed[seat].as_ref().map(Options::listed).unwrap_or_default()
 }
 
 /// The last move a side made, and in which step, counted from one.

@@ -82,7 +82,6 @@ fn weigh(
         match_id: message.match_id,
         attempt: message.attempt.or_else(|| open.map(|open| open.attempt)).unwrap_or(1),
         rematch: open.map_or(0, |open| open.rematch),
-        pairing,
         tokens: Seats::new(&tokens.a, &tokens.b),
         revealed: message.draw_seed.as_ref().map(|seed| seed.reveal()),
         seed_was_given: operated,

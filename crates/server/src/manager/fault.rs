@@ -43,6 +43,7 @@ pub(super) fn refused(refusal: &Refusal) -> Box<ErrorReport> {
         | Refusal::NotYourMatch { match_id, .. }
         | Refusal::StaleAttempt { match_id, .. }
         | Refusal::ConflictingResult(match_id)
+        | Refusal::DecidedOtherwise(match_id)
         | Refusal::FalseReport { match_id, .. }
         | Refusal::MatchIsStuck(match_id)
         | Refusal::NobodyElse(match_id)
@@ -94,7 +95,9 @@ const fn code(refusal: &Refusal) -> Code {
         Refusal::AlreadyStarted => Code::G005,
         Refusal::TooFewPlayers { .. } | Refusal::NoReferee => Code::L001,
         Refusal::UnknownMatch(_) => Code::G003,
-        Refusal::NotYourMatch { .. } | Refusal::StaleAttempt { .. } => Code::E030,
+        Refusal::NotYourMatch { .. }
+        | Refusal::StaleAttempt { .. }
+        | Refusal::DecidedOtherwise(_) => Code::E030,
         Refusal::ConflictingResult(_) => Code::E032,
         Refusal::FalseReport { .. }
         | Refusal::MatchIsStuck(_)

@@ -87,7 +87,6 @@ impl Desk {
             match_id,
             attempt: open.attempt,
             rematch: open.rematch,
-            pairing: open.pairing,
             tokens: Seats::new(&tokens.a, &tokens.b),
             revealed: None,
             seed_was_given: true,

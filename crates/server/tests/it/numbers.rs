@@ -245,7 +245,7 @@ fn lies_about_numbers_roles_and_winners_are_refused() {
     let other_result = "the moves and the number lead to another result";
     let no_move = "turn 0 contains a move that is not allowed";
     let no_role = "a role is not the one that the player had in this match";
-    let forged = "a choice does not match its player's proof";
+    let forged = "P01 proves another choice than the one reported of it";
     let lies = [
         (
             "another winner",
@@ -279,8 +279,8 @@ fn lies_about_numbers_roles_and_winners_are_refused() {
         assert_eq!(noted, number, "{lie}");
     }
     let ack = referee.call(stage.address, names, truth).result();
-    assert_eq!(ack["status"], "RECORDED");
+    assert_eq!((&ack["status"], &ack["duplicate"]), (&json!("RECORDED"), &json!(true)));
     let recorded = results(&stage.whole_league());
     assert_eq!(recorded[0].verdict, Verdict::Won(Seat::A));
-    assert_eq!(recorded[0].attempt, 2, "a forged choice costs the attempt");
+    assert_eq!((recorded[0].attempt, numbers(&recorded[0])), (1, (Seats::new(3, 4), 8)));
 }

@@ -326,6 +326,12 @@ impl Ledger {
                 | Fact::MatchStuck { .. }
                 | Fact::RematchOrdered { .. },
             ) => phase,
+            // Somebody may still lie about a round that is over.
+            (Phase::Between, Fact::ReportRefused { match_id, .. })
+                if self.matches.get(match_id).is_some_and(|known| known.result.is_some()) =>
+            {
+                Phase::Between
+            }
             // What is ordered about agents is noted though nobody plays any more.
             (
                 Phase::Completed,

@@ -186,15 +186,23 @@ impl Fairness {
         });
         let Some(chosen) = moves.or(recorded.stranded[seat].as_ref()) else { return Ok(()) };
         let Node::Player(index) = node else { return Ok(()) };
-        let is_provable =
-            !matches!(self.guests[index], Guest::Plain | Guest::VainProof | Guest::FalseProof);
+        let made = self.made.get(&(node, recorded.match_id));
+        let text = chosen.to_string();
+        let has_made = made.is_some_and(|made| made.contains(text.as_str()));
+        if self.guests[index] == Guest::FalseProof {
+            // What counts is what it proves, and that is never what it sends.
+            let is_sent = has_made && made.is_some_and(|made| made.len() == 1);
+            return match is_sent {
+                true => Err((Rule::Truth, format!("{node} proved another choice than `{text}`"))),
+                false => Ok(()),
+            };
+        }
+        let is_provable = !matches!(self.guests[index], Guest::Plain | Guest::VainProof);
         let Node::Referee(referee) = by else { return Ok(()) };
         if !is_provable && self.officials[referee].manner != Manner::Honest {
             return Ok(());
         }
-        let made = self.made.get(&(node, recorded.match_id));
-        let text = chosen.to_string();
-        if made.is_some_and(|made| made.contains(text.as_str())) {
+        if has_made {
             return Ok(());
         }
         Err((Rule::Truth, format!("{node} never chose `{text}` in {}", recorded.match_id)))

@@ -190,7 +190,6 @@ fn weigh(
         match_id: claim.match_id,
         attempt: claim.attempt.or_else(|| open.map(|open| open.attempt)).unwrap_or(1),
         rematch: open.map_or(0, |open| open.rematch),
-        pairing,
         tokens: Seats::new(&tokens.a, &tokens.b),
         revealed: None,
         seed_was_given: !skips && operated,

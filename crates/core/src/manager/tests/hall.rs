@@ -123,7 +123,6 @@ impl Hall {
             match_id,
             attempt: open.attempt,
             rematch: open.rematch,
-            pairing: open.pairing,
             tokens: Seats::new(&tokens.a, &tokens.b),
             revealed: None,
             seed_was_given: true,
@@ -161,15 +160,21 @@ impl Hall {
     }
 
     pub(super) fn play_to_the_end(&mut self) {
-        while let Some(round) = self.league.open_round() {
-            let open: Vec<MatchId> = (0..round.matches.len())
-                .filter(|&index| round.matches[index].filed.is_none())
-                .map(|index| MatchId::from_index(round.id, index))
-                .collect();
-            for match_id in open {
-                let report = self.report(match_id, ["even", "odd"]);
-                assert_eq!(self.file(report), Ok(Reply::Recorded { again: false }));
-            }
+        while self.league.open_round().is_some() {
+            self.play_round();
+        }
+    }
+
+    /// Reports every match of the open round that has no result.
+    pub(super) fn play_round(&mut self) {
+        let round = self.league.open_round().unwrap();
+        let open: Vec<MatchId> = (0..round.matches.len())
+            .filter(|&index| round.matches[index].filed.is_none())
+            .map(|index| MatchId::from_index(round.id, index))
+            .collect();
+        for match_id in open {
+            let report = self.report(match_id, ["even", "odd"]);
+            assert_eq!(self.file(report), Ok(Reply::Recorded { again: false }));
         }
     }
 

@@ -268,47 +268,54 @@ fn contradicted(hall: &Hall, liars: &[Seat]) -> Report {
 
 // req: RESULT-2
 #[test]
-fn choices_against_choice_proofs_are_refused_from_every_referee() {
-    for operated in [true, false] {
-        let mut hall = Hall::filled(2, 0);
-        for number in 1..=2 {
-            hall.ask(officiating(profile(8_000 + number), 4, operated)).unwrap();
-        }
+fn choices_against_choice_proofs_are_refused_and_the_proofs_count() {
+    let won = |hall: &Hall, choices| hall.report(first(), choices).verdict;
+    for (operated, liars, proved) in [
+        (true, &[Seat::A, Seat::B][..], ["odd", "even"]),
+        (false, &[Seat::A, Seat::B], ["odd", "even"]),
+        (true, &[Seat::A], ["odd", "odd"]),
+        (false, &[Seat::B], ["even", "even"]),
+    ] {
+        let mut hall = Hall::filled(4, 0);
+        hall.ask(officiating(profile(8_001), 4, operated)).unwrap();
         hall.ask(Command::Start).unwrap();
-        let forged = contradicted(&hall, &[Seat::A, Seat::B]);
-        let referee = forged.referee;
-        let refusal = Refusal::FalseReport { match_id: first(), lie: Lie::FalseChoices };
-        assert_eq!(hall.file(forged), Ok(Reply::ReportRefused(refusal)), "{operated}");
+        let (forged, expected) = (contradicted(&hall, liars), won(&hall, proved));
+        let lie = match liars {
+            [seat] => {
+                Lie::FalseChoice(hall.league.open_match(first()).unwrap().pairing.player(*seat))
+            }
+            _ => Lie::FalseChoices,
+        };
+        let refused = Reply::ReportRefused(Refusal::FalseReport { match_id: first(), lie });
+        let truth = hall.report(first(), proved);
+        assert_eq!(hall.file(forged.clone()), Ok(refused), "{operated}");
         let open = hall.league.open_match(first()).unwrap();
-        assert_eq!((open.attempt, open.referee != referee), (2, true));
-        assert_eq!((open.annulments, open.lies), (0, 1));
+        assert_eq!((open.attempt, open.lies), (1, 1));
+        let filed = open.filed.unwrap();
+        assert_eq!((filed.verdict, filed.referee), (expected, Some(forged.referee)));
+        let both = ChoiceEvidence::Proved;
+        assert_eq!(filed.choices, Seats::new(both, both));
         assert_eq!(hall.count(|fact| matches!(fact, Fact::ConductNoted { .. })), 0);
-        let honest = contradicted(&hall, &[]);
-        assert_eq!(hall.file(honest), Ok(Reply::Recorded { again: false }));
+        assert_eq!(hall.file(truth), Ok(Reply::Recorded { again: true }), "a repentant referee");
+        let conflict = Refusal::ConflictingResult(first());
+        assert_eq!(hall.file(forged), Ok(Reply::ReportRefused(conflict)), "an unrepentant one");
+        assert_eq!(hall.replayed(), hall.league);
     }
 }
 
-// req: RESULT-2
 #[test]
-fn one_player_that_proves_another_choice_costs_nobody_anything_and_in_the_end_a_person_decides() {
+fn a_proved_choice_that_came_to_nothing_is_told_as_it_was_proved() {
     let mut hall = Hall::started(2, 1);
-    let liar = hall.league.open_match(first()).unwrap().pairing.player(Seat::B);
-    let refusal = Refusal::FalseReport { match_id: first(), lie: Lie::FalseChoice(liar) };
-    for annulled in 1..=4 {
-        let report = contradicted(&hall, &[Seat::B]);
-        assert_eq!(hall.file(report), Ok(Reply::ReportRefused(refusal.clone())));
-        let open = hall.league.open_match(first()).unwrap();
-        assert_eq!(open.stuck.is_some(), annulled == 4, "{annulled}");
-    }
-    assert_eq!(hall.count(|fact| matches!(fact, Fact::ConductNoted { .. })), 0);
-    assert!(!hall.league.referees()[0].vanished, "the referee may be honest");
-    let reason = hall.books.iter().rev().find_map(|event| match &event.fact {
-        Fact::MatchStuck { cause: StuckCause::Annulments, reason, .. } => Some(reason.to_string()),
+    let (mut play, verdict) = (nothing(), Verdict::TechnicalLoss(Seat::B));
+    play.stranded.a = Move::word("even");
+    play.choice_proofs.a = Some(hall.proof_of(first(), Seat::A, "odd"));
+    let report = hall.sign(first(), verdict, play);
+    assert!(matches!(hall.file(report), Ok(Reply::ReportRefused(_))));
+    let recorded = hall.books.iter().find_map(|event| match &event.fact {
+        Fact::ResultRecorded(recorded) => Some((recorded.verdict, recorded.stranded.a.clone())),
         _ => None,
     });
-    let expected = format!("{liar} proves another choice than REF01 reports of it");
-    assert_eq!(reason, Some(expected));
-    assert_eq!(hall.replayed(), hall.league);
+    assert_eq!(recorded, Some((verdict, Move::word("odd"))));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::schedule::tests::Knockout;
 use crate::seat::{Seat, Seats};
 use crate::verdict::Verdict;
 
-use hall::{Hall, filed, first, host, joining, profile};
+use hall::{Hall, filed, first, host, joining, nothing, profile};
 
 // req: SCHED-5, SCHED-6
 #[test]
@@ -233,11 +233,20 @@ fn the_same_report_counts_once_and_a_different_one_is_refused() {
     hall.file(report.clone()).unwrap();
     let books = hall.books.len();
     assert_eq!(hall.file(report.clone()), Ok(Reply::Recorded { again: true }));
-    assert_eq!(hall.file(other.clone()), Err(Refusal::ConflictingResult(first())));
     assert_eq!(hall.books.len(), books);
+    let conflict = Refusal::ConflictingResult(first());
+    let refused = Ok(Reply::ReportRefused(conflict.clone()));
+    assert_eq!(hall.file(other.clone()), refused);
+    assert_eq!(hall.books.len(), books + 1, "it is written down");
+    while hall.league.open_match(first()).is_some() {
+        hall.play_round();
+    }
+    assert_eq!(hall.file(other.clone()), refused, "also when its round is over");
+    assert_eq!(hall.league.refused_reports(), 2);
+    assert_eq!(hall.replayed(), hall.league);
     hall.play_to_the_end();
     assert_eq!(hall.file(report), Ok(Reply::Recorded { again: true }), "rounds later too");
-    assert_eq!(hall.file(other), Err(Refusal::ConflictingResult(first())));
+    assert_eq!(hall.file(other), Err(conflict));
 }
 
 // req: RESULT-2
@@ -280,11 +289,20 @@ fn a_lost_attempt_goes_to_another_referee_and_the_old_one_is_refused() {
     hall.ask(Command::VoidAttempt { match_id: first(), attempt: 1, cause }).unwrap();
     let open = hall.league.open_match(first()).unwrap();
     assert_eq!((open.attempt, open.referee), (2, RefereeId::new(2)));
-    assert!(matches!(hall.file(old), Ok(Reply::ReportRefused(Refusal::NotYourMatch { .. }))));
+    let assigned = RefereeId::new(2);
+    let refusal = Refusal::NotYourMatch { match_id: first(), assigned };
+    assert_eq!(hall.file(old.clone()), Err(refusal.clone()));
+    let unnumbered = Report { attempt: None, ..old.clone() };
+    assert_eq!(hall.file(unnumbered.clone()), Err(refusal.clone()), "it had the match");
     let late = Report { attempt: Some(1), ..hall.report(first(), ["even", "odd"]) };
     let refusal = Refusal::StaleAttempt { match_id: first(), got: 1, current: 2 };
-    assert_eq!(hall.file(late), Err(refusal));
+    assert_eq!(hall.file(late), Err(refusal.clone()));
     hall.play_to_the_end();
+    let different = |report| Report { verdict: Verdict::BothLost, play: nothing(), ..report };
+    assert_eq!(hall.file(different(old)), Err(refusal), "also when there is a result");
+    let theirs = Refusal::NotYourMatch { match_id: first(), assigned };
+    assert_eq!(hall.file(different(unnumbered)), Err(theirs));
+    assert_eq!(hall.league.refused_reports(), 0, "who is late does not lie");
     assert_eq!(hall.league, hall.replayed());
 }
 
@@ -375,12 +393,6 @@ proptest! {
             let index = pick % round.matches.len();
             let (round, attempt) = (round.id, round.matches[index].attempt);
             let match_id = MatchId::from_index(round, index);
-            let nothing = || Play {
-                turns: vec![],
-                stranded: Seats::default(),
-                nonces: Seats::default(),
-                choice_proofs: Seats::default(),
-            };
             let before = hall.league.clone();
             let books = hall.books.len();
             let cause = VoidCause::LeaseExpired;
