@@ -145,8 +145,6 @@ pub const LETTERS_BYTES_MAX: usize = 512 * 1024;
 pub const LETTERS_MAX: usize = 100;
 /// Time for an answer from the old address of an agent whose token names a new one.
 pub const OLD_ADDRESS_WAIT: Duration = Duration::from_secs(2);
-/// How far an agent's clock may be from ours before somebody is told.
-pub const CLOCK_SKEW_MAX: Duration = Duration::from_secs(5);
 /// Entries in the answer to one query.
 pub const QUERY_ENTRIES_MAX: usize = 128;
 /// Matches in one answer to a referee that asks for its own and does not say how many it takes.

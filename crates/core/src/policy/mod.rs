@@ -315,8 +315,11 @@ impl Policy {
         if !(factor.is_finite() && factor > 0.0) {
             return Err(bad("a number above 0"));
         }
+        // Clocks do not run faster because a league does.
+        let clock_skew_warning = self.clock_skew_warning;
         let scaled = self.times_multiplied(factor);
-        scaled.ok_or_else(|| bad("a factor that leaves every time within a year"))?.checked()
+        let scaled = scaled.ok_or_else(|| bad("a factor that leaves every time within a year"))?;
+        Self { clock_skew_warning, ..scaled }.checked()
     }
 
     /// The longest time one match with `steps` moves can take, from its first invitation.

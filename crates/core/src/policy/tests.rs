@@ -116,3 +116,11 @@ fn the_longest_match_counts_every_attempt_and_wait() {
 fn built(rule_set: RuleSet, overrides: &[(&str, &str)]) -> Policy {
     Policy::build(rule_set, overrides.iter().copied()).unwrap()
 }
+
+#[test]
+fn clocks_do_not_run_faster_because_a_league_does() {
+    let rules = Policy::build(RuleSet::V21, [("clock_skew_warning", "7s")]).unwrap();
+    let quick = rules.time_scaled(0.01).unwrap();
+    assert_eq!(quick.clock_skew_warning(), Duration::from_secs(7));
+    assert_eq!(quick.choice_timeout(), Duration::from_millis(300));
+}

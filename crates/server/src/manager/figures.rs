@@ -12,13 +12,12 @@ use league_agent::guard::lock;
 use league_agent::log::{self, Level};
 use league_core::conduct::Conduct;
 use league_core::id::{AgentId, LeagueId, PlayerId};
+use league_core::manager::League;
 use league_core::spread::Spread;
 use league_core::time::Timestamp;
 use league_wire::iso;
 use league_wire::message::MatchResultReport;
 use serde_json::{Map, Value, json};
-
-use crate::limits::CLOCK_SKEW_MAX;
 
 /// What is known of every agent.
 #[derive(Debug)]
@@ -67,20 +66,19 @@ impl Figures {
         }
     }
 
-    /// An agent that proved who it is wrote `at` as the time. A clock that is far off is warned
-    /// about once, and nothing else follows from it.
-    pub(super) fn clock(&self, league: &LeagueId, agent: AgentId, at: Timestamp) {
+    /// An agent that proved who it is wrote `at` as the time. A clock that is off by more than the
+    /// league's rules say is warned about once, and nothing else follows from it.
+    pub(super) fn clock(&self, league: &League, agent: AgentId, at: Timestamp) {
         let skew_ms = at.as_millis().saturating_sub(ambient::wall().as_millis());
         let mut agents = lock(&self.agents);
-        let figure = agents.entry((league.clone(), agent)).or_default();
+        let figure = agents.entry((league.id().clone(), agent)).or_default();
         figure.skew_ms = Some(skew_ms);
-        let is_far = u128::from(skew_ms.unsigned_abs()) > CLOCK_SKEW_MAX.as_millis();
-        if !is_far || std::mem::replace(&mut figure.is_warned, true) {
+        if !is_far(league, skew_ms) || std::mem::replace(&mut figure.is_warned, true) {
             return;
         }
         drop(agents);
         log::at(Level::Warning, Component::Manager, |line| {
-            line.league(league).agent(agent).detail("clock_skew_ms", skew_ms);
+            line.league(league.id()).agent(agent).detail("clock_skew_ms", skew_ms);
             line.say("the agent's clock is far from ours; nothing is refused for it");
         });
     }
@@ -91,10 +89,10 @@ impl Figures {
     }
 
     /// What is known of one agent, as fields of a document.
-    pub(super) fn of(&self, league: &LeagueId, agent: AgentId) -> Map<String, Value> {
+    pub(super) fn of(&self, league: &League, agent: AgentId) -> Map<String, Value> {
         let agents = lock(&self.agents);
         let nothing = Figure::default();
-        let figure = agents.get(&(league.clone(), agent)).unwrap_or(&nothing);
+        let figure = agents.get(&(league.id().clone(), agent)).unwrap_or(&nothing);
         let Conduct { timeouts, connection_errors, invalid_moves, .. } = figure.calls;
         let mut fields = Map::new();
         if matches!(agent, AgentId::Player(_)) {
@@ -103,11 +101,18 @@ impl Figures {
             fields.insert("invalid_moves".into(), json!(invalid_moves));
             fields.insert("response_times".into(), times(&figure.answers));
         }
-        let is_far = |ms: &i64| u128::from(ms.unsigned_abs()) > CLOCK_SKEW_MAX.as_millis();
         fields.insert("clock_skew_ms".into(), json!(figure.skew_ms));
-        fields.insert("clock_is_off".into(), json!(figure.skew_ms.as_ref().is_some_and(is_far)));
+        fields.insert(
+            "clock_is_off".into(),
+            json!(figure.skew_ms.is_some_and(|ms| is_far(league, ms))),
+        );
         fields
     }
+}
+
+/// Whether a clock that is off by so much is worth a warning.
+fn is_far(league: &League, skew_ms: i64) -> bool {
+    u128::from(skew_ms.unsigned_abs()) > league.policy().clock_skew_warning().as_millis()
 }
 
 fn times(answers: &Spread) -> Value {
@@ -124,12 +129,29 @@ fn times(answers: &Spread) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use league_core::manager::{Charter, StartRule};
+
     use super::*;
+
+    fn league(rules: &[(&str, &str)]) -> League {
+        let rule = |(key, value): &(&str, &str)| (key.to_string(), value.to_string());
+        let charter = Charter {
+            league: "spring".parse().unwrap(),
+            rule_set: "v2.1".into(),
+            rules: rules.iter().map(rule).collect(),
+            game: "even_odd".parse().unwrap(),
+            format: "round_robin".into(),
+            start: StartRule::OnCommand,
+            players_max: 8,
+            key_check: [0; 32],
+        };
+        League::open(&charter).unwrap()
+    }
 
     // req: OBS-6
     #[test]
     fn a_clock_that_is_off_is_kept_and_told() {
-        let (figures, league) = (Figures::default(), "spring".parse().unwrap());
+        let (figures, league) = (Figures::default(), league(&[]));
         let agent: AgentId = AgentId::Player("P01".parse().unwrap());
         assert_eq!(figures.of(&league, agent)["clock_skew_ms"], Value::Null);
         let told = |at: Timestamp| {
@@ -143,16 +165,19 @@ mod tests {
         assert!((59_000..=60_000).contains(&skew) && is_off, "{skew}");
         let (skew, is_off) = told(Timestamp::from_millis(0));
         assert!(skew < -1_000_000_000 && is_off, "{skew}");
+        let patient = self::league(&[("clock_skew_warning", "120s")]);
+        figures.clock(&patient, agent, ambient::wall() + Duration::from_secs(60));
+        assert_eq!(figures.of(&patient, agent)["clock_is_off"], false, "the league's rules count");
     }
 
     // req: OBS-4
     #[test]
     fn times_and_failures_are_added_up() {
-        let (figures, league) = (Figures::default(), "spring".parse().unwrap());
+        let (figures, league) = (Figures::default(), league(&[]));
         let player: PlayerId = "P01".parse().unwrap();
         let calls = Conduct { timeouts: 1, invalid_moves: 2, ..Conduct::default() };
-        figures.note(&league, vec![(player, calls, vec![1_000, 3_000])]);
-        figures.note(&league, vec![(player, calls, vec![])]);
+        figures.note(league.id(), vec![(player, calls, vec![1_000, 3_000])]);
+        figures.note(league.id(), vec![(player, calls, vec![])]);
         let fields = figures.of(&league, AgentId::Player(player));
         assert_eq!((&fields["timeouts"], &fields["invalid_moves"]), (&json!(2), &json!(4)));
         let times = &fields["response_times"];

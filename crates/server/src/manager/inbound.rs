@@ -182,7 +182,7 @@ impl Manager {
                 let league = &published.league;
                 let form = league.policy().token_form();
                 let token = self.keys.token(form, league.id(), agent, &nonce);
-                self.figures.clock(league.id(), agent, caller.envelope.timestamp);
+                self.figures.clock(league, agent, caller.envelope.timestamp);
                 Ok((agent, AuthToken::new(token.expose()), league.id().clone()))
             }
             Ok(_) => unreachable!("a registration is answered with an identifier"),
@@ -402,8 +402,8 @@ impl Manager {
         let published = stub.published();
         let (agent, _) = self.prove(&published.league, envelope)?;
         let seen = (published.league.id().clone(), agent);
+        self.figures.clock(&published.league, agent, envelope.timestamp);
         drop(published);
-        self.figures.clock(&seen.0, agent, envelope.timestamp);
         lock(&self.seen).insert(seen);
         Ok(agent)
     }

@@ -273,3 +273,35 @@ impl Outbound {
 fn ended_long_ago(league: &League, now: Timestamp) -> bool {
     matches!(league.phase(), Phase::Completed { at } if now.since(*at) > END_TOLD_WITHIN)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use league_core::manager::{Charter, Event, Fact, StartRule};
+
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_league_is_told_again_for_ten_minutes() {
+        let charter = Charter {
+            league: "spring".parse().unwrap(),
+            rule_set: "v2.1".into(),
+            rules: vec![],
+            game: "even_odd".parse().unwrap(),
+            format: "round_robin".into(),
+            start: StartRule::OnCommand,
+            players_max: 8,
+            key_check: [0; 32],
+        };
+        let mut league = League::open(&charter).unwrap();
+        let at = Timestamp::from_millis(1_000_000);
+        let much_later = at + Duration::from_secs(86_400);
+        assert!(!ended_long_ago(&league, much_later), "it has not ended");
+        league.apply(&Event { at, fact: Fact::LeagueCompleted });
+        let ten_minutes = at + Duration::from_secs(600);
+        assert!(!ended_long_ago(&league, at) && !ended_long_ago(&league, ten_minutes));
+        assert!(ended_long_ago(&league, ten_minutes + Duration::from_millis(1)));
+        assert!(ended_long_ago(&league, much_later));
+    }
+}

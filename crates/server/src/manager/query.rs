@@ -137,7 +137,7 @@ fn player_stats(league: &League, figures: &Figures, id: PlayerId) -> Answered {
         "history": history,
         "figures_since": figures.since(),
     });
-    for (name, figure) in figures.of(league.id(), AgentId::Player(id)) {
+    for (name, figure) in figures.of(league, AgentId::Player(id)) {
         stats[name] = figure;
     }
     Ok(stats)

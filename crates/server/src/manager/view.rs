@@ -130,7 +130,7 @@ fn agents(league: &League, figures: &Figures) -> Value {
             "state": life.state().kind().to_string(),
             "failures": life.failures(),
         });
-        for (name, figure) in figures.of(league.id(), id) {
+        for (name, figure) in figures.of(league, id) {
             entry[name] = figure;
         }
         entry

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use league_agent::ambient;
 use league_agent::component::Component;
@@ -10,17 +11,16 @@ use league_agent::log::{self, Level};
 use league_core::id::PlayerId;
 use league_core::time::Timestamp;
 
-use crate::limits::CLOCK_SKEW_MAX;
-
 /// Whose clock has been told about.
 #[derive(Debug, Default)]
 pub(super) struct Clocks(Mutex<BTreeSet<PlayerId>>);
 
 impl Clocks {
-    /// A player wrote `at` as the time. True if this is told for the first time.
-    pub(super) fn note(&self, player: PlayerId, at: Timestamp) -> bool {
+    /// A player wrote `at` as the time. True if it is off by more than `far`, and this is told for
+    /// the first time.
+    pub(super) fn note(&self, player: PlayerId, at: Timestamp, far: Duration) -> bool {
         let skew_ms = at.as_millis().saturating_sub(ambient::wall().as_millis());
-        if u128::from(skew_ms.unsigned_abs()) <= CLOCK_SKEW_MAX.as_millis() {
+        if u128::from(skew_ms.unsigned_abs()) <= far.as_millis() {
             return false;
         }
         let is_news = lock(&self.0).insert(player);
@@ -36,8 +36,6 @@ impl Clocks {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     // req: OBS-6
@@ -45,9 +43,11 @@ mod tests {
     fn a_clock_is_told_about_once() {
         let (clocks, now) = (Clocks::default(), ambient::wall());
         let [one, other]: [PlayerId; 2] = ["P01", "P02"].map(|id| id.parse().unwrap());
-        assert!(!clocks.note(one, now), "it is right");
-        assert!(clocks.note(one, now + Duration::from_secs(60)));
-        assert!(!clocks.note(one, now + Duration::from_secs(90)), "it is known");
-        assert!(clocks.note(other, now - Duration::from_secs(60)));
+        let far = Duration::from_secs(5);
+        assert!(!clocks.note(one, now, far), "it is right");
+        assert!(!clocks.note(one, now + far * 12, far * 24), "the league says what is far");
+        assert!(clocks.note(one, now + far * 12, far));
+        assert!(!clocks.note(one, now + far * 18, far), "it is known");
+        assert!(clocks.note(other, now - far * 12, far));
     }
 }

@@ -59,7 +59,8 @@ impl RefereeDesk {
             known.task.abort();
         }
         let (inbox, answers) = mpsc::channel(MATCH_INBOX_MAX);
-        let letters = Arc::new(Letters::new(me, order, bout::conversation(match_id)));
+        let skew = rules.1.clock_skew_warning();
+        let letters = Arc::new(Letters::new(me, order, bout::conversation(match_id), skew));
         let bout = Bout::new(self.referee.clone(), letters.clone(), rules);
         let task = self.referee.spawn(bout.run(answers));
         running.insert(match_id, Running { letters, inbox, task });

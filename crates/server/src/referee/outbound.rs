@@ -45,6 +45,8 @@ pub(super) struct Letters {
     pub(super) me: Membership<RefereeId>,
     pub(super) order: StartMatch,
     pub(super) conversation: ConversationId,
+    /// How far a clock may be off before it is told.
+    clock_skew: Duration,
     /// Whether a player showed its whole token where a proof would have done.
     token_shown: Seats<AtomicBool>,
     /// What was said so far.
@@ -56,6 +58,7 @@ impl Letters {
         me: Membership<RefereeId>,
         order: StartMatch,
         conversation: ConversationId,
+        clock_skew: Duration,
     ) -> Self {
         let about = About {
             referee: me.id,
@@ -64,7 +67,7 @@ impl Letters {
             conversation: conversation.clone(),
         };
         let (token_shown, recorder) = (Seats::default(), Mutex::new(Recorder::new(about)));
-        Self { me, order, conversation, token_shown, recorder }
+        Self { me, order, conversation, clock_skew, token_shown, recorder }
     }
 
     /// Whether `shown` proves that the player at `seat` speaks.
@@ -99,7 +102,7 @@ impl Letters {
         let who = (player.player_id.to_string(), &*player.endpoint, player.dialect);
         let reply = self.ask(&referee.players, who, &letter, expected, timeout).await;
         if let Ok(Some(at)) = reply.as_ref().map(|reply| reply.envelope.timestamp) {
-            referee.clocks.note(player.player_id, at);
+            referee.clocks.note(player.player_id, at, self.clock_skew);
         }
         reply
     }
