@@ -42,9 +42,10 @@ pub(super) fn has_room(data: &Path) -> Result<(), Outage> {
         probe.sync_all()
     });
     let removed = fs::remove_file(&file);
-    written.and(removed).map_err(|error| match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Outage::DiskFull,
-        _ => Outage::Io { detail: error.to_string() },
+    let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+    written.and(removed).map_err(|error| match full.contains(&error.kind()) {
+        true => Outage::DiskFull,
+        false => Outage::Io { detail: error.to_string() },
     })
 }
 

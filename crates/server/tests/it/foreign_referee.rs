@@ -412,7 +412,7 @@ fn a_referee_that_changes_a_nonce_is_shown() {
     let draw = Draw::new(&LEAGUE.parse().unwrap(), order.match_id(), 0);
     let number = draw.number(&seed, Seats::new("n2", "n1"));
     fields["drawn_number"] = json!(number);
-    let (winner, loser) = if number % 2 == 0 { (a, b) } else { (b, a) };
+    let (winner, loser) = if number.is_multiple_of(2) { (a, b) } else { (b, a) };
     fields["players"][winner]["points"] = json!(3);
     fields["players"][winner]["result"] = json!("WIN");
     fields["players"][loser]["points"] = json!(0);

@@ -311,9 +311,9 @@ fn a_proved_choice_that_came_to_nothing_is_told_as_it_was_proved() {
     play.choice_proofs.a = Some(hall.proof_of(first(), Seat::A, "odd"));
     let report = hall.sign(first(), verdict, play);
     assert!(matches!(hall.file(report), Ok(Reply::ReportRefused(_))));
-    let recorded = hall.books.iter().find_map(|event| match &event.fact {
-        Fact::ResultRecorded(recorded) => Some((recorded.verdict, recorded.stranded.a.clone())),
-        _ => None,
+    let recorded = hall.books.iter().find_map(|event| {
+        let Fact::ResultRecorded(recorded) = &event.fact else { return None };
+        Some((recorded.verdict, recorded.stranded.a.clone()))
     });
     assert_eq!(recorded, Some((verdict, Move::word("odd"))));
 }

@@ -293,7 +293,7 @@ fn a_lost_attempt_goes_to_another_referee_and_the_old_one_is_refused() {
     let refusal = Refusal::NotYourMatch { match_id: first(), assigned };
     assert_eq!(hall.file(old.clone()), Err(refusal.clone()));
     let unnumbered = Report { attempt: None, ..old.clone() };
-    assert_eq!(hall.file(unnumbered.clone()), Err(refusal.clone()), "it had the match");
+    assert_eq!(hall.file(unnumbered.clone()), Err(refusal), "it had the match");
     let late = Report { attempt: Some(1), ..hall.report(first(), ["even", "odd"]) };
     let refusal = Refusal::StaleAttempt { match_id: first(), got: 1, current: 2 };
     assert_eq!(hall.file(late), Err(refusal.clone()));
