@@ -20,10 +20,14 @@ pub(crate) enum AdminCommand {
     Archive(OrderArgs),
     /// Let a referee officiate
     Approve(AgentActArgs),
-    /// Shut an agent out
+    /// Shut an agent out: its token stops working and it loses what it has not played
     Ban(AgentActArgs),
-    /// Let an agent go on that was suspended
+    /// Let a suspended agent go on, or one that was shut out register once more
     Reinstate(AgentActArgs),
+    /// Give an agent a new token, for one that others have seen; the old one stops working
+    Rotate(AgentActArgs),
+    /// Let an agent that lost its token register again under its id
+    Release(AgentActArgs),
     /// Have a match played again
     Rematch(MatchActArgs),
     /// Have a match count for nobody

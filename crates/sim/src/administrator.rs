@@ -67,7 +67,9 @@ impl Administrator {
             | Order::CloseRegistration
             | Order::Cancel(_)
             | Order::Rematch(_)
-            | Order::Archive => {}
+            | Order::Archive
+            | Order::Rotate(_)
+            | Order::Release(_) => {}
         }
     }
 

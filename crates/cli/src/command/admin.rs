@@ -87,7 +87,7 @@ fn post(
     if manager.json {
         return Ok(look::written(&format!("{answer}\n"))?);
     }
-    let done = done(action, details);
+    let done = done(action, details) + &handed_over(&answer);
     Ok(look::written(&format!("{done}  {}\n", look::summary(&answer)))?)
 }
 
@@ -104,10 +104,30 @@ fn done(action: &str, details: &Value) -> String {
             "  {agent} goes on if it was suspended; if it was banned or shut down, it may register \
              once more with its token and gets its id back\n"
         ),
+        "release" => format!(
+            "  {agent}'s place is let go: whoever registers next with its join code, or from its \
+             address where there are no codes, is {agent} and gets a new token; until then the old \
+             one works\n"
+        ),
         "rematch" => format!("  {played} is played again\n"),
         "annul" => format!("  {played} counts for nobody\n"),
         _ => String::new(),
     }
+}
+
+/// A new token, and how it reaches its agent.
+fn handed_over(answer: &Value) -> String {
+    let text = |key: &str| answer[key].as_str();
+    let (Some(agent), Some(token)) = (text("agent_id"), text("token")) else {
+        return String::new();
+    };
+    let league = text("league_id").unwrap_or_default();
+    let file = if agent.starts_with('P') { "player-1" } else { "referee" };
+    format!(
+        "  {agent} has a new token and the old one no longer works. Hand it over, it is shown this \
+         once:\n    {token}\n  One of our agents takes it from its --data directory: write the line\n    \
+         {league} {agent} {token}\n  into {file} there and start it again\n"
+    )
 }
 
 fn administrator(

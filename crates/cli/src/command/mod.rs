@@ -35,6 +35,8 @@ pub(crate) fn admin(command: &AdminCommand) -> Result<(), Failure> {
         AdminCommand::Approve(args) => admin::act_on_agent("approve", args),
         AdminCommand::Ban(args) => admin::act_on_agent("ban", args),
         AdminCommand::Reinstate(args) => admin::act_on_agent("reinstate", args),
+        AdminCommand::Rotate(args) => admin::act_on_agent("rotate", args),
+        AdminCommand::Release(args) => admin::act_on_agent("release", args),
         AdminCommand::Rematch(args) => admin::act_on_match("rematch", args),
         AdminCommand::Annul(args) => admin::act_on_match("annul", args),
         AdminCommand::Status(args) => look::status(args),

@@ -6,12 +6,12 @@ use crate::program::Place;
 use crate::service::{Office, Service, post, request, until};
 use crate::services::{REFEREE, found};
 
-fn id(agent: &mut Service) -> String {
+pub(crate) fn id(agent: &mut Service) -> String {
     agent.announced()["agents"][0]["id"].as_str().unwrap().to_string()
 }
 
 /// The league, the agent and the token that a file holds.
-fn kept(place: &Place, file: &str) -> [String; 3] {
+pub(crate) fn kept(place: &Place, file: &str) -> [String; 3] {
     let text = std::fs::read_to_string(place.path().join(file)).unwrap();
     let words: Vec<String> = text.split_whitespace().map(Into::into).collect();
     words.try_into().expect("a league, an agent and a token")
@@ -80,7 +80,12 @@ fn who_is_banned_is_not_let_in_as_somebody_else() {
 }
 
 /// Sends `method` with the token that a file holds, and gives the answer.
-fn send(office: &Office, (agent, token): (&str, &str), method: (&str, &str), more: Value) -> Value {
+pub(crate) fn send(
+    office: &Office,
+    (agent, token): (&str, &str),
+    method: (&str, &str),
+    more: Value,
+) -> Value {
     let mut params = json!({
         "protocol": "league.v2", "message_type": method.1, "sender": agent,
         "timestamp": "2025-01-15T10:30:00Z", "conversation_id": "conv-keep",

@@ -19,6 +19,8 @@ mod metrics;
 #[cfg(test)]
 mod mistakes;
 #[cfg(test)]
+mod places;
+#[cfg(test)]
 mod play;
 #[cfg(test)]
 mod program;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::admission::address_key;
-use super::{Event, Fact, League, Phase, Player, Profile, Referee};
+use super::{Event, Fact, Hold, League, Phase, Player, Profile, Referee};
 use crate::id::AgentId;
 use crate::roster::{Lifecycle, Trigger};
 use crate::time::Timestamp;
@@ -23,6 +23,7 @@ impl League {
                 history: VecDeque::new(),
                 lifecycle,
                 current: None,
+                hold: Hold::default(),
             });
             self.move_in(AgentId::Player(*player), profile);
         } else if let Fact::RefereeRegistered {
@@ -48,6 +49,7 @@ impl League {
                 running: 0,
                 approved: false,
                 lifecycle,
+                hold: Hold::default(),
             });
             self.move_in(AgentId::Referee(*referee), profile);
         } else {
@@ -62,6 +64,7 @@ impl League {
             if known.lifecycle.begin_again().is_some() {
                 known.lifecycle = new_life;
             }
+            self.settle_in(AgentId::Player(*player));
             self.move_in(AgentId::Player(*player), profile);
         } else if let Fact::RefereeReturned { referee, profile, conversation, capacity, operated } =
             fact
@@ -73,6 +76,7 @@ impl League {
             if known.lifecycle.begin_again().is_some() {
                 known.lifecycle = new_life;
             }
+            self.settle_in(AgentId::Referee(*referee));
             self.move_in(AgentId::Referee(*referee), profile);
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Fact, League, Phase, StartRule, StuckCause};
-use crate::id::{AgentId, MatchId};
+use crate::id::{AgentId, MatchId, PlayerId};
 use crate::roster::{AgentState, Lifecycle, StateKind, Transition, Trigger};
 use crate::schedule::Pairing;
 use crate::seat::Seat;
@@ -22,6 +22,10 @@ pub(super) struct Agenda {
     pub(super) deserted: BTreeSet<MatchId>,
     /// Open matches whose referee may no longer officiate.
     pub(super) orphaned: BTreeSet<MatchId>,
+    /// Open matches that were handed out under a token which no longer works.
+    pub(super) outdated: BTreeSet<MatchId>,
+    /// Players that were given a new token, and how long matches wait for them.
+    pub(super) awaited: BTreeMap<PlayerId, Timestamp>,
     /// Matches that wait for the administrator, with the moment nobody waits any longer.
     pub(super) stuck: BTreeMap<MatchId, Timestamp>,
 }
@@ -36,6 +40,7 @@ impl Agenda {
     pub(super) fn forget(&mut self, match_id: MatchId) {
         self.deserted.remove(&match_id);
         self.orphaned.remove(&match_id);
+        self.outdated.remove(&match_id);
         self.stuck.remove(&match_id);
     }
 }
@@ -54,11 +59,13 @@ impl League {
         self.stands(agent, &[StateKind::Registered, StateKind::Active])
     }
 
-    /// Whether a player of the match is suspended, so that the match waits.
-    pub fn waits(&self, pairing: Pairing) -> bool {
-        let suspended =
-            |seat| self.stands(AgentId::Player(pairing.player(seat)), &[StateKind::Suspended]);
-        Seat::BOTH.into_iter().any(suspended)
+    /// Whether a player of the match is suspended or has yet to come back with its new token, so
+    /// that the match waits.
+    pub fn waits(&self, pairing: Pairing, now: Timestamp) -> bool {
+        Seat::BOTH.into_iter().map(|seat| pairing.player(seat)).any(|player| {
+            self.stands(AgentId::Player(player), &[StateKind::Suspended])
+                || self.is_awaited(player, now)
+        })
     }
 
     pub(super) fn stands(&self, agent: AgentId, states: &[StateKind]) -> bool {
@@ -100,7 +107,7 @@ impl League {
     }
 
     /// The matches that an agent leaves behind.
-    fn desert(&mut self, agent: AgentId) {
+    pub(super) fn desert(&mut self, agent: AgentId) {
         match agent {
             AgentId::Player(player) => {
                 let current = self.player(player).and_then(|player| player.current);
@@ -141,15 +148,19 @@ impl League {
         if let Some(&match_id) = self.agenda.orphaned.first() {
             let open = self.open_match(match_id)?;
             let attempt = open.attempt.saturating_add(1);
-            let reason = "the referee may no longer officiate".into();
+            // One that still takes part was given a new token, which is no fault of its own.
+            let annulled = self.is_playing(AgentId::Referee(open.referee));
+            let reason = match annulled {
+                true => "the token of the referee was replaced".into(),
+                false => "the referee may no longer officiate".into(),
+            };
             let Some(referee) = self.replacement(Some(open.referee)) else {
                 let cause = StuckCause::NoReferee;
                 return Some(Fact::MatchStuck { match_id, cause, reason });
             };
-            let annulled = false;
             return Some(Fact::MatchReassigned { match_id, attempt, referee, annulled, reason });
         }
-        self.due_stuck(now)
+        self.due_anew().or_else(|| self.due_stuck(now))
     }
 
     /// A match without a referee goes to one as soon as there is one; nobody waits for ever for the
@@ -204,7 +215,10 @@ impl League {
             .min();
         let stuck = self.agenda.stuck.values().min().filter(|_| !self.paused);
         let stuck = stuck.map(|at| Deadline::new(*at, "nobody decided about a match"));
-        Deadline::earlier(Deadline::earlier(agents, stuck), self.start_deadline(woken))
+        let awaited = self.agenda.awaited.values().filter(|until| **until > woken).min();
+        let awaited = awaited.map(|at| Deadline::new(*at, "nobody came back with a new token"));
+        let matches = Deadline::earlier(stuck, awaited);
+        Deadline::earlier(Deadline::earlier(agents, matches), self.start_deadline(woken))
     }
 
     /// The suspended agents that are to be asked for a sign of life, if that was last looked at

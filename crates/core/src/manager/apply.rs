@@ -82,6 +82,7 @@ impl League {
                 let patience = self.articles.policy.recovery_window();
                 let until = self.round_mut().deadline.max(at) + patience;
                 self.agenda.orphaned.remove(match_id);
+                self.agenda.outdated.remove(match_id);
                 self.agenda.stuck.insert(*match_id, until);
             }
             Fact::RematchOrdered { .. } => self.order_rematch(&event.fact),
@@ -90,6 +91,7 @@ impl League {
                 self.redeemed.insert(*code, *player);
             }
             Fact::Administered { order, .. } => self.obey(at, *order),
+            Fact::TokenReplaced { agent, nonce } => self.replace_token(at, *agent, *nonce),
         }
     }
 
@@ -106,7 +108,10 @@ impl League {
 
     fn obey(&mut self, at: Timestamp, order: Order) {
         match order {
-            Order::Ban(agent) => self.note(at, agent, Trigger::Ban),
+            Order::Ban(agent) => {
+                self.hold_mut(agent).released = false;
+                self.note(at, agent, Trigger::Ban);
+            }
             Order::Reinstate(agent) => self.note(at, agent, Trigger::Reinstate),
             Order::Approve(referee) => self.referees[referee.index()].approved = true,
             Order::Pause => self.paused = true,
@@ -119,8 +124,15 @@ impl League {
             }
             Order::CloseRegistration => self.registration_closed = true,
             Order::Archive => self.archived = true,
-            // What becomes of the match is an event of its own.
-            Order::Cancel(_) | Order::Rematch(_) => {}
+            Order::Release(agent) => {
+                self.hold_mut(agent).released = true;
+                if let AgentId::Referee(referee) = agent {
+                    // Whoever comes is not yet whom the administrator trusted.
+                    self.referees[referee.index()].approved = false;
+                }
+            }
+            // What becomes of the match or the token is an event of its own.
+            Order::Cancel(_) | Order::Rematch(_) | Order::Rotate(_) => {}
         }
     }
 
@@ -266,6 +278,7 @@ impl League {
         now.given += 1;
         now.running += 1;
         self.agenda.orphaned.remove(&match_id);
+        self.agenda.outdated.remove(&match_id);
         self.agenda.stuck.remove(&match_id);
         before
     }

@@ -110,6 +110,13 @@ pub enum Reply {
     },
     /// The report was false and has been noted.
     ReportRefused(super::refusal::Refusal),
+    /// The agent has a new token; this is its random part.
+    TokenReplaced {
+        /// Whose it is.
+        agent: AgentId,
+        /// What it is made from.
+        nonce: [u8; 32],
+    },
     /// Done.
     Done,
 }

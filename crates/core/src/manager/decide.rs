@@ -44,7 +44,7 @@ impl League {
             Command::Wake => Ok(Decision::nothing(Reply::Done)),
             Command::ProbeAnswered { agent } => self.decide_probe(now, agent),
             Command::SetAdmission(admission) => self.decide_admission(admission),
-            Command::Administer { order, reason } => self.decide_order(now, order, reason),
+            Command::Administer { order, reason } => self.decide_order(now, order, reason, dice),
         }
     }
 
@@ -52,7 +52,7 @@ impl League {
         let lifecycle = self.lifecycle(agent).ok_or(Refusal::UnknownAgent(agent))?;
         let event = lifecycle.decide(now, Trigger::PassHealthCheck, &self.articles.policy)?;
         let fact = event.transition.map(|transition| Fact::AgentChanged { agent, transition });
-        Ok(Decision { fact, also: None, reply: Reply::Done })
+        Ok(Decision { fact, also: vec![], reply: Reply::Done })
     }
 
     fn decide_admission(&self, admission: Box<Admission>) -> Result<Decision, Refusal> {
@@ -61,7 +61,7 @@ impl League {
         }
         let changes = *admission != self.admission;
         let fact = changes.then_some(Fact::AdmissionSet(admission));
-        Ok(Decision { fact, also: None, reply: Reply::Done })
+        Ok(Decision { fact, also: vec![], reply: Reply::Done })
     }
 
     fn decide_start(&self) -> Result<Decision, Refusal> {
@@ -75,7 +75,7 @@ impl League {
         if !self.has_official() {
             return Err(Refusal::NoReferee);
         }
-        Ok(Decision { fact: Some(Fact::LeagueStarted), also: None, reply: Reply::Done })
+        Ok(Decision { fact: Some(Fact::LeagueStarted), also: vec![], reply: Reply::Done })
     }
 
     fn decide_result(&self, report: Report) -> Result<Decision, Refusal> {
@@ -115,7 +115,7 @@ impl League {
         let refusal = Refusal::FalseReport { match_id: report.match_id, lie };
         let noted = self.noted(Some(open), &report, refusal.clone());
         let Some(truth) = self.corrected(report) else { return noted };
-        let also = noted.ok().and_then(|noted| noted.fact);
+        let also = noted.ok().and_then(|noted| noted.fact).into_iter().collect();
         let reply = Reply::ReportRefused(refusal);
         Ok(Decision { also, reply, ..record(truth, open) })
     }
@@ -156,7 +156,7 @@ impl League {
         };
         let notable = Seat::BOTH.into_iter().any(is_notable);
         let also = notable.then_some(Fact::ConductNoted { match_id, conduct });
-        Decision { also, ..record(report, open) }
+        Decision { also: also.into_iter().collect(), ..record(report, open) }
     }
 
     /// The filed result of a match that has one, in whatever round.
@@ -259,7 +259,7 @@ impl League {
         let (match_id, referee) = (report.match_id, report.referee);
         let reason: Arc<str> = refusal.to_string().into();
         let fact = Fact::ReportRefused { match_id, referee, reason };
-        Ok(Decision { fact: Some(fact), also: None, reply: Reply::ReportRefused(refusal) })
+        Ok(Decision { fact: Some(fact), also: vec![], reply: Reply::ReportRefused(refusal) })
     }
 
     fn decide_void(
@@ -293,7 +293,7 @@ impl League {
             VoidCause::Annulled { reason, .. } => (true, reason),
         };
         let fact = Some(self.given_away(match_id, open, why));
-        Ok(Decision { fact, also: None, reply: Reply::Done })
+        Ok(Decision { fact, also: vec![], reply: Reply::Done })
     }
 
     /// What becomes of a match whose attempt came to nothing: somebody plays it again, but not
@@ -324,7 +324,7 @@ impl League {
             RefereeAdmission::Open => true,
             RefereeAdmission::KeyOrApproval => referee.operated || referee.approved,
         };
-        admitted && self.is_playing(AgentId::Referee(referee.id))
+        admitted && !referee.hold.awaited && self.is_playing(AgentId::Referee(referee.id))
     }
 
     pub(super) fn has_official(&self) -> bool {
@@ -363,7 +363,7 @@ impl League {
 impl Decision {
     /// An answer, and nothing happened.
     const fn nothing(reply: Reply) -> Self {
-        Self { fact: None, also: None, reply }
+        Self { fact: None, also: vec![], reply }
     }
 }
 
@@ -400,5 +400,5 @@ fn record(report: Report, open: &OpenMatch) -> Decision {
         transcript: report.transcript,
     };
     let reply = Reply::Recorded { again: false };
-    Decision { fact: Some(Fact::ResultRecorded(Box::new(recorded))), also: None, reply }
+    Decision { fact: Some(Fact::ResultRecorded(Box::new(recorded))), also: vec![], reply }
 }

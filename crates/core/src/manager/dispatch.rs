@@ -21,7 +21,7 @@ pub struct Dispatcher {
 struct Desk {
     capacity: usize,
     waiting: VecDeque<(MatchId, u32)>,
-    /// Matches of suspended players, which wait for them.
+    /// Matches of players that are suspended or have yet to come back, which wait for them.
     parked: Vec<(MatchId, u32)>,
     running: BTreeMap<MatchId, Held>,
     /// Matches that could not be handed over and are tried again.
@@ -98,13 +98,14 @@ impl Dispatcher {
             | Fact::AdmissionSet(_)
             | Fact::CodeRedeemed { .. }
             | Fact::Administered { .. }
-            | Fact::PlayerReturned { .. } => {}
+            | Fact::PlayerReturned { .. }
+            | Fact::TokenReplaced { .. } => {}
         }
     }
 
     /// The matches that can be handed out now, at most `max`, each held as long as `league` lets
-    /// its referee hold one. Those of suspended players stay where they are, and all of them while
-    /// the league is paused.
+    /// its referee hold one. Those of players that are waited for stay where they are, and all of
+    /// them while the league is paused.
     pub fn hand_out(&mut self, league: &League, now: Timestamp, max: usize) -> Vec<Handout> {
         let mut handouts = vec![];
         if now < self.starts_at || league.is_paused() {
@@ -115,9 +116,15 @@ impl Dispatcher {
             let last = league.patience(referee).map(|patience| now + patience);
             let due = desk.later.extract_if(.., |(at, ..)| *at <= now);
             desk.waiting.extend(due.map(|(_, match_id, attempt)| (match_id, attempt)));
+            let waits = |match_id| {
+                let open = league.open_match(match_id);
+                open.is_some_and(|open| league.waits(open.pairing, now))
+            };
+            let ready = desk.parked.extract_if(.., |(match_id, _)| !waits(*match_id));
+            desk.waiting.extend(ready);
             while handouts.len() < max && desk.running.len() < desk.capacity {
                 let Some((match_id, attempt)) = desk.waiting.pop_front() else { break };
-                if league.open_match(match_id).is_some_and(|open| league.waits(open.pairing)) {
+                if waits(match_id) {
                     desk.parked.push((match_id, attempt));
                     continue;
                 }

@@ -15,7 +15,7 @@ pub enum Effect {
     AnnounceStandings,
     /// Tell everybody that the league is over.
     AnnounceCompleted,
-    /// An agent has joined, or has come back, perhaps to another address.
+    /// An agent has joined, has come back, perhaps to another address, or has a new token.
     Welcome(AgentId),
     /// Tell an agent that it is suspended, and until when it may recover.
     NoticeSuspension(AgentId),
@@ -56,6 +56,7 @@ impl League {
                 effects
             }
             Fact::PlayerReturned { player, .. } => vec![Effect::Welcome(AgentId::Player(*player))],
+            Fact::TokenReplaced { agent, .. } => vec![Effect::Welcome(*agent)],
             Fact::RefereeRegistered { referee, .. } | Fact::RefereeReturned { referee, .. } => {
                 vec![Effect::Welcome(AgentId::Referee(*referee))]
             }

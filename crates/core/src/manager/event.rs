@@ -196,6 +196,13 @@ pub enum Fact {
         /// Whether it is the operator's own.
         operated: bool,
     },
+    /// An agent has a new token; the one it had no longer works.
+    TokenReplaced {
+        /// Who.
+        agent: AgentId,
+        /// The random part of the new token.
+        nonce: [u8; 32],
+    },
 }
 
 /// What a match lacks that does not go on by itself.

@@ -19,6 +19,7 @@ mod effect;
 mod event;
 mod order;
 mod phase;
+mod place;
 mod query;
 mod refusal;
 mod registration;
@@ -52,6 +53,7 @@ pub use effect::{Alert, Effect};
 pub use event::{ChoiceEvidence, DrawEvidence, Event, Fact, Recorded, Scheduled, StuckCause};
 pub use order::Order;
 pub use phase::{Filed, OpenMatch, OpenRound, Phase, Stuck};
+pub use place::Hold;
 pub use query::MatchRecord;
 pub use refusal::{Lie, Refusal};
 pub use report::{Evidence, Play, Report, Scales};
@@ -104,6 +106,8 @@ pub struct Player {
     pub lifecycle: Lifecycle,
     /// Its match in the round it last played in.
     pub current: Option<MatchId>,
+    /// How it holds its place.
+    pub hold: Hold,
 }
 
 /// A registered referee.
@@ -133,6 +137,8 @@ pub struct Referee {
     pub approved: bool,
     /// How it stands.
     pub lifecycle: Lifecycle,
+    /// How it holds its place.
+    pub hold: Hold,
 }
 
 /// A finished match, as one of its players remembers it.
@@ -158,7 +164,7 @@ pub struct Decision {
     /// What happened, if anything did.
     pub fact: Option<Fact>,
     /// What happened along with it.
-    pub also: Option<Fact>,
+    pub also: Vec<Fact>,
     /// The answer, to be given once the events are in the books.
     pub reply: Reply,
 }
@@ -215,10 +221,11 @@ impl League {
         dice: &mut impl Dice,
     ) -> Result<(Vec<Event>, Reply), Refusal> {
         let host = command.applicant_host().cloned();
-        let Decision { mut fact, mut also, reply } = self.decide(now, command, dice)?;
+        let Decision { fact, also, reply } = self.decide(now, command, dice)?;
+        let mut decided = fact.into_iter().chain(also);
         // Nearly always one thing happens.
         let mut events = Vec::with_capacity(1);
-        while let Some(fact) = fact.take().or_else(|| also.take()).or_else(|| self.advance(now)) {
+        while let Some(fact) = decided.next().or_else(|| self.advance(now)) {
             let event = Event { at: now, fact };
             self.apply(&event);
             events.push(event);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, Fact, League, Phase, Refusal, Reply};
+use crate::dice::Dice;
 use crate::id::{AgentId, MatchId, RefereeId};
 use crate::limits::REASON_BYTES_MAX;
 use crate::roster::Trigger;
@@ -31,6 +32,10 @@ pub enum Order {
     Rematch(MatchId),
     /// A league that is over is put away.
     Archive,
+    /// An agent gets a new token.
+    Rotate(AgentId),
+    /// An agent's place is let go: whoever registers like it gets its id and a new token.
+    Release(AgentId),
 }
 
 impl League {
@@ -39,6 +44,7 @@ impl League {
         now: Timestamp,
         order: Order,
         reason: Arc<str>,
+        dice: &mut impl Dice,
     ) -> Result<Decision, Refusal> {
         if reason.trim().is_empty() || reason.len() > REASON_BYTES_MAX {
             return Err(Refusal::BadReason);
@@ -54,6 +60,8 @@ impl League {
             | Order::Approve(_)
             | Order::Pause
             | Order::Resume
+            | Order::Rotate(_)
+            | Order::Release(_)
                 if is_over =>
             {
                 return Err(Refusal::Completed);
@@ -72,6 +80,14 @@ impl League {
             Order::CloseRegistration => (!self.registration_closed, None),
             Order::Cancel(match_id) => (true, Some(self.cancellation(match_id, &reason)?)),
             Order::Rematch(match_id) => (true, Some(self.rematch(match_id)?)),
+            Order::Rotate(agent) => {
+                self.check_place(agent)?;
+                (true, Some(Fact::TokenReplaced { agent, nonce: dice.bytes32() }))
+            }
+            Order::Release(agent) => {
+                self.check_place(agent)?;
+                (self.hold(agent).is_some_and(|hold| !hold.released), None)
+            }
             Order::Archive => match self.phase {
                 Phase::Completed { .. } => (!self.archived, None),
                 Phase::Registering | Phase::BetweenRounds { .. } | Phase::Playing(_) => {
@@ -79,8 +95,12 @@ impl League {
                 }
             },
         };
+        let reply = match also {
+            Some(Fact::TokenReplaced { agent, nonce }) => Reply::TokenReplaced { agent, nonce },
+            Some(_) | None => Reply::Done,
+        };
         let fact = changes.then_some(Fact::Administered { order, reason });
-        Ok(Decision { fact, also, reply: Reply::Done })
+        Ok(Decision { fact, also: also.into_iter().collect(), reply })
     }
 
     /// The change of an agent's state that an order demands, if it demands one.
@@ -91,6 +111,9 @@ impl League {
         trigger: Trigger,
     ) -> Result<Option<Fact>, Refusal> {
         let lifecycle = self.lifecycle(agent).ok_or(Refusal::UnknownAgent(agent))?;
+        if trigger == Trigger::Reinstate && self.is_playing(agent) {
+            return Err(Refusal::InGoodStanding(agent));
+        }
         let event = lifecycle.decide(now, trigger, &self.articles.policy)?;
         Ok(event.transition.map(|transition| Fact::AgentChanged { agent, transition }))
     }
@@ -111,9 +134,10 @@ impl League {
 
     /// Why a match cannot be decided anew.
     fn not_open(&self, match_id: MatchId) -> Refusal {
-        match self.filed_result(match_id) {
-            Some(_) => Refusal::RoundIsOver(match_id),
-            None => Refusal::UnknownMatch(match_id),
+        match self.match_record(match_id) {
+            Some(record) if record.filed.is_some() => Refusal::RoundIsOver(match_id),
+            Some(_) => Refusal::RoundNotOpen(match_id),
+            None => Refusal::NoSuchMatch(match_id),
         }
     }
 }

@@ -127,8 +127,24 @@ pub enum Refusal {
     #[error("{0}")]
     BadAdmission(&'static str),
     /// Results of rounds that are over stand.
-    #[error("the round of match {0} is over; its results stand")]
+    #[error(
+        "the round of match {0} is over and its results stand: the table of that round was told to everybody; only a match of the round that is being played can be replayed or annulled"
+    )]
     RoundIsOver(MatchId),
+    /// The match is planned for a later round.
+    #[error(
+        "match {0} is not open yet: only a match of the round that is being played can be replayed or annulled"
+    )]
+    RoundNotOpen(MatchId),
+    /// The league has no such match.
+    #[error("there is no match {0} in this league")]
+    NoSuchMatch(MatchId),
+    /// An agent that is shut down has no place to be given.
+    #[error("{0} is shut down; it gets a token again after `league reinstate {0} --reason …`")]
+    ReinstateFirst(AgentId),
+    /// There is nothing to take the agent back from.
+    #[error("{0} takes part: it is neither suspended nor shut down")]
+    InGoodStanding(AgentId),
     /// The league is over.
     #[error("the league is over")]
     Completed,

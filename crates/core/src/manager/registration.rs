@@ -1,6 +1,5 @@
 //! Who joins, who comes back, and who has been here before.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::admission::address_key;
@@ -29,6 +28,9 @@ impl League {
         if let Some(returning) = application.known {
             return self.decide_player_return(now, returning, application);
         }
+        if let Some(player) = self.place_of_player(&application) {
+            return self.decide_player_place(now, player, application, dice);
+        }
         if let Some(agent) = self.registered_as(&application) {
             return self.same_again(now, agent, &application);
         }
@@ -40,8 +42,8 @@ impl League {
         }
         let code = self.check_code(application.join_code)?;
         let player = PlayerId::from_index(self.players.len());
-        let Application { profile, host, conversation, .. } = application;
-        let profile = with_address(profile, &host, PLAYER_PORT_BASE + player.number());
+        let profile = profile_of_player(&application, player);
+        let conversation = application.conversation;
         self.check_profile(&profile, None)?;
         let limit = self.charter.players_max;
         if self.players.len() >= limit as usize {
@@ -51,7 +53,7 @@ impl League {
         let reply = Reply::Registered { agent: AgentId::Player(player), nonce };
         let fact = Fact::PlayerRegistered { player, profile, nonce, conversation };
         let also = code.map(|code| Fact::CodeRedeemed { player, code });
-        Ok(Decision { fact: Some(fact), also, reply })
+        Ok(Decision { fact: Some(fact), also: also.into_iter().collect(), reply })
     }
 
     pub(super) fn decide_referee(
@@ -65,6 +67,10 @@ impl League {
         if let Some(returning) = application.known {
             return self.decide_referee_return(now, returning, application, (capacity, operated));
         }
+        if let Some(referee) = self.place_of_referee(&application, operated) {
+            let offers = (capacity, operated);
+            return self.decide_referee_place(now, referee, application, offers, dice);
+        }
         if let Some(agent) = self.registered_as(&application) {
             return self.same_again(now, agent, &application);
         }
@@ -72,8 +78,8 @@ impl League {
             return Err(Refusal::LateRegistration);
         }
         let referee = RefereeId::from_index(self.referees.len());
-        let Application { profile, host, conversation, .. } = application;
-        let profile = with_address(profile, &host, REFEREE_PORT_BASE + referee.number());
+        let profile = profile_of_referee(&application, referee);
+        let conversation = application.conversation;
         self.check_profile(&profile, None)?;
         if self.referees.len() >= REFEREES_MAX as usize {
             return Err(Refusal::TooManyReferees { limit: REFEREES_MAX });
@@ -82,7 +88,7 @@ impl League {
         let reply = Reply::Registered { agent: AgentId::Referee(referee), nonce };
         let fact =
             Fact::RefereeRegistered { referee, profile, nonce, conversation, capacity, operated };
-        Ok(Decision { fact: Some(fact), also: None, reply })
+        Ok(Decision { fact: Some(fact), also: vec![], reply })
     }
 
     /// The agent that has registered like this before: the same address, or, for one that names
@@ -129,15 +135,21 @@ impl League {
             && *conversation == application.conversation
             && self.hosts.get(&agent).is_none_or(|known| known == host)
             && !application.token_used
+            // A token that was ordered anew is handed over by the administrator and nobody else.
+            && self.hold(agent).is_some_and(|hold| !hold.awaited)
             && now.since(registered_at) <= SAME_ANSWER;
         if is_repeated {
             let reply = Reply::Registered { agent, nonce };
-            return Ok(Decision { fact: None, also: None, reply });
+            return Ok(Decision { fact: None, also: vec![], reply });
         }
         Err(Refusal::AlreadyRegistered(agent))
     }
 
-    fn check_profile(&self, profile: &Profile, own: Option<AgentId>) -> Result<(), Refusal> {
+    pub(super) fn check_profile(
+        &self,
+        profile: &Profile,
+        own: Option<AgentId>,
+    ) -> Result<(), Refusal> {
         if let Some(name) = profile.unreasonable_text() {
             return Err(Refusal::BadProfile(name));
         }
@@ -184,12 +196,13 @@ impl League {
         let also = self.comeback(now, agent)?;
         let profile = self.new_profile(returning, &known.profile, application.profile)?;
         let reply = Reply::Registered { agent, nonce: known.nonce };
-        if profile == known.profile && self.is_playing(agent) {
-            return Ok(Decision { fact: None, also: None, reply });
+        let is_settled = !(known.hold.awaited || known.hold.released);
+        if profile == known.profile && is_settled && self.is_playing(agent) {
+            return Ok(Decision { fact: None, also: vec![], reply });
         }
         let conversation = application.conversation;
         let fact = Fact::PlayerReturned { player, profile, conversation };
-        Ok(Decision { fact: Some(fact), also, reply })
+        Ok(Decision { fact: Some(fact), also: also.into_iter().collect(), reply })
     }
 
     fn decide_referee_return(
@@ -208,16 +221,17 @@ impl League {
         let reply = Reply::Registered { agent, nonce: known.nonce };
         let is_same = (&profile, capacity, operated, false)
             == (&known.profile, known.capacity, known.operated, known.vanished);
-        if is_same && self.is_playing(agent) {
-            return Ok(Decision { fact: None, also: None, reply });
+        let is_settled = !(known.hold.awaited || known.hold.released);
+        if is_same && is_settled && self.is_playing(agent) {
+            return Ok(Decision { fact: None, also: vec![], reply });
         }
         let conversation = application.conversation;
         let fact = Fact::RefereeReturned { referee, profile, conversation, capacity, operated };
-        Ok(Decision { fact: Some(fact), also, reply })
+        Ok(Decision { fact: Some(fact), also: also.into_iter().collect(), reply })
     }
 
     /// Whether an agent may come back, and how its state changes by it.
-    fn comeback(&self, now: Timestamp, agent: AgentId) -> Result<Option<Fact>, Refusal> {
+    pub(super) fn comeback(&self, now: Timestamp, agent: AgentId) -> Result<Option<Fact>, Refusal> {
         if matches!(self.phase, Phase::Completed { .. }) {
             return Err(Refusal::LateRegistration);
         }
@@ -260,10 +274,21 @@ impl League {
     }
 }
 
+/// What a player says of itself, with an address.
+pub(super) fn profile_of_player(application: &Application, id: PlayerId) -> Profile {
+    with_address(application, PLAYER_PORT_BASE + id.number())
+}
+
+/// What a referee says of itself, with an address.
+pub(super) fn profile_of_referee(application: &Application, id: RefereeId) -> Profile {
+    with_address(application, REFEREE_PORT_BASE + id.number())
+}
+
 /// The profile with an address: its own, or the one the documents derive for agents without one.
-fn with_address(profile: Profile, host: &Arc<str>, port: u32) -> Profile {
+fn with_address(application: &Application, port: u32) -> Profile {
+    let Application { profile, host, .. } = application;
     if !profile.endpoint.is_empty() {
-        return profile;
+        return profile.clone();
     }
-    Profile { endpoint: format!("http://{host}:{port}/mcp").into(), ..profile }
+    Profile { endpoint: format!("http://{host}:{port}/mcp").into(), ..profile.clone() }
 }

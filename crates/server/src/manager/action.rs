@@ -17,6 +17,8 @@ pub(super) enum Action {
     Reinstate,
     Rematch,
     Annul,
+    Rotate,
+    Release,
 }
 
 /// To whom or to what it is done, and why.
@@ -76,7 +78,7 @@ pub(super) enum NoCommand {
 }
 
 impl Action {
-    const ALL: [(&str, Self); 10] = [
+    const ALL: [(&str, Self); 12] = [
         ("start", Self::Start),
         ("pause", Self::Pause),
         ("resume", Self::Resume),
@@ -87,6 +89,8 @@ impl Action {
         ("reinstate", Self::Reinstate),
         ("rematch", Self::Rematch),
         ("annul", Self::Annul),
+        ("rotate", Self::Rotate),
+        ("release", Self::Release),
     ];
 
     /// The action of that name.
@@ -108,6 +112,8 @@ impl Action {
             Self::Archive => details.of_league(Order::Archive),
             Self::Ban => details.of_agent(Order::Ban),
             Self::Reinstate => details.of_agent(Order::Reinstate),
+            Self::Rotate => details.of_agent(Order::Rotate),
+            Self::Release => details.of_agent(Order::Release),
             Self::Approve => match details.agent()? {
                 AgentId::Referee(referee) => details.ordered(Order::Approve(referee)),
                 AgentId::Player(_) => Err(NoCommand::Wrong("agent", "a referee such as REF01")),

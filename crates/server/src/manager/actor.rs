@@ -166,8 +166,12 @@ impl Actor {
         for event in events {
             self.dispatcher.apply(league, event);
         }
+        let mut before = None;
         for effect in events.iter().flat_map(|event| league.effects(event)) {
-            self.outbound.perform(effect);
+            // Who comes back with a new token is welcomed once.
+            if before.replace(effect) != Some(effect) {
+                self.outbound.perform(effect);
+            }
         }
         loop {
             let handouts = self.dispatcher.hand_out(league, ambient::now(), HANDOUTS_MAX);

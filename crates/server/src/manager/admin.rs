@@ -4,7 +4,7 @@ use league_agent::component::Component;
 use league_agent::endpoint::{Answer, Posted};
 use league_agent::log::{self, Level};
 use league_core::id::LeagueId;
-use league_core::manager::Refusal;
+use league_core::manager::{Refusal, Reply};
 use league_wire::Code;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -87,8 +87,15 @@ async fn act(manager: &Manager, (league, name): (&str, &str), body: &[u8]) -> Ou
             No::new(422, format!("{name}: `{field}` must be {expected}"))
         }
     })?;
-    stub.ask(command, None).await?;
-    Ok((200, show(manager, &id)?))
+    let reply = stub.ask(command, None).await?;
+    let mut document = show(manager, &id)?;
+    if let Reply::TokenReplaced { agent, nonce } = reply {
+        // To be handed over; it is told this once and nobody else is told.
+        let token = manager.token(&stub, agent, &nonce);
+        document["agent_id"] = json!(agent.to_string());
+        document["token"] = json!(token.expose());
+    }
+    Ok((200, document))
 }
 
 /// The document that was posted; nothing is an empty one.
@@ -134,7 +141,7 @@ impl From<AskError> for No {
 #[expect(clippy::wildcard_enum_match_arm, reason = "most refusals are of no administrator's doing")]
 const fn of_refusal(refusal: &Refusal) -> u16 {
     match refusal {
-        Refusal::UnknownMatch(_) => 404,
+        Refusal::UnknownMatch(_) | Refusal::NoSuchMatch(_) | Refusal::UnknownAgent(_) => 404,
         _ => 409,
     }
 }

@@ -55,6 +55,7 @@ const fn level(fact: &Fact) -> Level {
         | Fact::MatchCancelled { .. }
         | Fact::RematchOrdered { .. }
         | Fact::Administered { .. }
+        | Fact::TokenReplaced { .. }
         | Fact::LeagueCompleted => Level::Info,
         Fact::MatchReassigned { .. } => Level::Warning,
         Fact::ConductNoted { .. } | Fact::MatchStuck { .. } => Level::Error,
@@ -126,6 +127,9 @@ fn describe(line: &mut Line, fact: &Fact) {
         Fact::AdmissionSet(_) => line.say("who may join is settled"),
         Fact::CodeRedeemed { player, .. } => line.agent(player).say("a join code was used"),
         Fact::Administered { order, reason } => ordered(line, *order, reason),
+        Fact::TokenReplaced { agent, .. } => {
+            line.agent(agent).say("has a new token; the old one no longer works")
+        }
     };
 }
 
@@ -150,6 +154,14 @@ fn ordered<'a>(line: &'a mut Line, order: Order, reason: &str) -> &'a mut Line {
         Order::Rematch(match_id) => {
             line.match_id(match_id);
             "rematch"
+        }
+        Order::Rotate(agent) => {
+            line.agent(agent);
+            "rotate"
+        }
+        Order::Release(agent) => {
+            line.agent(agent);
+            "release"
         }
         Order::Pause => "pause",
         Order::Resume => "resume",

@@ -47,7 +47,9 @@ pub(super) fn refused(refusal: &Refusal) -> Box<ErrorReport> {
         | Refusal::FalseReport { match_id, .. }
         | Refusal::MatchIsStuck(match_id)
         | Refusal::NobodyElse(match_id)
-        | Refusal::RoundIsOver(match_id) => report.match_id = Some(*match_id),
+        | Refusal::RoundIsOver(match_id)
+        | Refusal::RoundNotOpen(match_id)
+        | Refusal::NoSuchMatch(match_id) => report.match_id = Some(*match_id),
         Refusal::TooFewPlayers { .. } | Refusal::NoReferee => {
             report.action_required = "Start the league when they have registered".into();
         }
@@ -64,6 +66,8 @@ pub(super) fn refused(refusal: &Refusal) -> Box<ErrorReport> {
         | Refusal::UnknownAgent(_)
         | Refusal::IsShutDown(_)
         | Refusal::OldAddressAnswers(_)
+        | Refusal::ReinstateFirst(_)
+        | Refusal::InGoodStanding(_)
         | Refusal::Lifecycle(_)
         | Refusal::BadReason
         | Refusal::BadAdmission(_)
@@ -89,12 +93,15 @@ const fn code(refusal: &Refusal) -> Code {
         Refusal::OldAddressAnswers(_) => Code::L003,
         Refusal::UnknownAgent(_) => Code::E013,
         Refusal::BadReason | Refusal::BadAdmission(_) => Code::E003,
-        Refusal::Lifecycle(_) | Refusal::Completed | Refusal::NotCompleted | Refusal::Archived => {
-            Code::L001
-        }
+        Refusal::Lifecycle(_)
+        | Refusal::Completed
+        | Refusal::NotCompleted
+        | Refusal::Archived
+        | Refusal::ReinstateFirst(_)
+        | Refusal::InGoodStanding(_) => Code::L001,
         Refusal::AlreadyStarted => Code::G005,
         Refusal::TooFewPlayers { .. } | Refusal::NoReferee => Code::L001,
-        Refusal::UnknownMatch(_) => Code::G003,
+        Refusal::UnknownMatch(_) | Refusal::NoSuchMatch(_) => Code::G003,
         Refusal::NotYourMatch { .. }
         | Refusal::StaleAttempt { .. }
         | Refusal::DecidedOtherwise(_) => Code::E030,
@@ -102,6 +109,7 @@ const fn code(refusal: &Refusal) -> Code {
         Refusal::FalseReport { .. }
         | Refusal::MatchIsStuck(_)
         | Refusal::NobodyElse(_)
-        | Refusal::RoundIsOver(_) => Code::E031,
+        | Refusal::RoundIsOver(_)
+        | Refusal::RoundNotOpen(_) => Code::E031,
     }
 }

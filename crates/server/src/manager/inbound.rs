@@ -49,8 +49,8 @@ pub struct Manager {
     vitals: Vitals,
     gate: Gate,
     targets: Targets,
-    /// Who has shown its token, since this process began.
-    seen: Mutex<BTreeSet<(LeagueId, AgentId)>>,
+    /// The nonces of tokens that were shown, since this process began.
+    seen: Mutex<BTreeSet<[u8; 32]>>,
     figures: Figures,
 }
 
@@ -90,6 +90,15 @@ impl Manager {
 
     pub(super) const fn keys(&self) -> &Keys {
         &self.keys
+    }
+
+    /// The token that is made from `nonce`.
+    pub(super) fn token(&self, stub: &Stub, agent: AgentId, nonce: &[u8; 32]) -> Token {
+        self.token_of(&stub.published().league, agent, nonce)
+    }
+
+    fn token_of(&self, league: &League, agent: AgentId, nonce: &[u8; 32]) -> Token {
+        self.keys.token(league.policy().token_form(), league.id(), agent, nonce)
     }
 
     pub(super) fn leagues(&self) -> &Leagues {
@@ -180,8 +189,7 @@ impl Manager {
             Ok(Reply::Registered { agent, nonce }) => {
                 let published = stub.published();
                 let league = &published.league;
-                let form = league.policy().token_form();
-                let token = self.keys.token(form, league.id(), agent, &nonce);
+                let token = self.token_of(league, agent, &nonce);
                 self.figures.clock(league, agent, caller.envelope.timestamp);
                 Ok((agent, AuthToken::new(token.expose()), league.id().clone()))
             }
@@ -262,8 +270,8 @@ impl Manager {
 
     /// Whether an agent has shown its token since it registered.
     fn is_token_used(&self, stub: &Stub, agent: AgentId) -> bool {
-        let league = stub.published().league.id().clone();
-        lock(&self.seen).contains(&(league, agent))
+        let nonce = nonce_of(&stub.published().league, agent);
+        nonce.is_some_and(|nonce| lock(&self.seen).contains(&nonce))
     }
 
     /// Whether a referee has shown that it is the operator's own. A wrong key is refused, so that
@@ -309,7 +317,7 @@ impl Manager {
                 Ok(Message::MatchResultAck(ack).into())
             }
             Reply::ReportRefused(refusal) => Err(refused(&refusal)),
-            Reply::Registered { .. } | Reply::Done => {
+            Reply::Registered { .. } | Reply::TokenReplaced { .. } | Reply::Done => {
                 unreachable!("a report is recorded or refused")
             }
         }
@@ -400,11 +408,10 @@ impl Manager {
     /// The agent that the sender claims to be, if its token says so too.
     fn authenticate(&self, stub: &Stub, envelope: &Envelope) -> Result<AgentId, Box<ErrorReport>> {
         let published = stub.published();
-        let (agent, _) = self.prove(&published.league, envelope)?;
-        let seen = (published.league.id().clone(), agent);
+        let (agent, nonce) = self.prove(&published.league, envelope)?;
         self.figures.clock(&published.league, agent, envelope.timestamp);
         drop(published);
-        lock(&self.seen).insert(seen);
+        lock(&self.seen).insert(nonce);
         Ok(agent)
     }
 
@@ -418,9 +425,16 @@ impl Manager {
         let agent = envelope.sender.agent().ok_or_else(unknown)?;
         let shown = shown_token(envelope)?.reveal();
         let nonce = nonce_of(league, agent).ok_or_else(unknown)?;
-        let token = self.keys.token(league.policy().token_form(), league.id(), agent, &nonce);
-        if token.matches(shown) {
+        if self.token_of(league, agent, &nonce).matches(shown) {
             return Ok((agent, nonce));
+        }
+        let former = league.hold(agent).and_then(|hold| hold.former);
+        if former.is_some_and(|former| self.token_of(league, agent, &former).matches(shown)) {
+            let text = format!(
+                "this token of {agent} was replaced and no longer works; ask the administrator of \
+                 the league for the new one"
+            );
+            return Err(refusal(Code::E012, &text));
         }
         Err(refusal(Code::E012, "auth_token is not the token of the sender"))
     }

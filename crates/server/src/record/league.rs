@@ -206,7 +206,8 @@ impl LeagueRecord {
             | Fact::CodeRedeemed { .. }
             | Fact::Administered { .. }
             | Fact::PlayerReturned { .. }
-            | Fact::RefereeReturned { .. } => {}
+            | Fact::RefereeReturned { .. }
+            | Fact::TokenReplaced { .. } => {}
             Fact::LeagueCompleted => self.completed = true,
         }
     }

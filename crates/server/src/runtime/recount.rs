@@ -76,7 +76,8 @@ impl Recount {
             | Fact::CodeRedeemed { .. }
             | Fact::Administered { .. }
             | Fact::PlayerReturned { .. }
-            | Fact::RefereeReturned { .. } => {}
+            | Fact::RefereeReturned { .. }
+            | Fact::TokenReplaced { .. } => {}
         }
     }
 

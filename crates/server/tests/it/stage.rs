@@ -334,7 +334,8 @@ pub(crate) fn results(events: &[Event]) -> Vec<Recorded> {
         | Fact::CodeRedeemed { .. }
         | Fact::Administered { .. }
         | Fact::PlayerReturned { .. }
-        | Fact::RefereeReturned { .. } => None,
+        | Fact::RefereeReturned { .. }
+        | Fact::TokenReplaced { .. } => None,
     });
     recorded.collect()
 }

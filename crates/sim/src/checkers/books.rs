@@ -196,6 +196,11 @@ impl Ledger {
                 self.reference.players.push(*player);
                 self.enrol(AgentId::Player(*player), &profile.endpoint);
             }
+            Fact::TokenReplaced { agent, nonce } => {
+                if let AgentId::Player(player) = agent {
+                    self.nonces.insert(*player, *nonce);
+                }
+            }
             Fact::PlayerReturned { player, profile, .. } => {
                 self.enrol(AgentId::Player(*player), &profile.endpoint);
             }
@@ -301,6 +306,7 @@ impl Ledger {
                 Fact::RefereeRegistered { .. }
                 | Fact::PlayerReturned { .. }
                 | Fact::RefereeReturned { .. }
+                | Fact::TokenReplaced { .. }
                 | Fact::AgentChanged { .. }
                 | Fact::Administered { .. },
             ) => phase,

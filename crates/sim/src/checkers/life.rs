@@ -92,6 +92,7 @@ impl Lives {
             | Fact::MatchStuck { .. }
             | Fact::AdmissionSet(_)
             | Fact::CodeRedeemed { .. }
+            | Fact::TokenReplaced { .. }
             | Fact::Administered { .. } => Ok(()),
         }
     }

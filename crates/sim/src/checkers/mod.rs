@@ -192,7 +192,8 @@ impl Checkers {
                 | Fact::AdmissionSet(_)
                 | Fact::CodeRedeemed { .. }
                 | Fact::PlayerReturned { .. }
-                | Fact::RefereeReturned { .. } => {}
+                | Fact::RefereeReturned { .. }
+                | Fact::TokenReplaced { .. } => {}
             }
         }
         self.ledger.compare(table)

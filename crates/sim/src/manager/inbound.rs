@@ -83,7 +83,7 @@ pub(super) fn answer(keys: &Keys, league: &League, answered: Answered) -> Body {
             }
             (Reply::Recorded { .. }, Some(match_id)) => Body::Recorded { match_id },
             (Reply::ReportRefused(_), _) => Body::Denied(Denial::Final),
-            (Reply::Done | Reply::Recorded { .. }, _) => Body::Noted,
+            (Reply::Done | Reply::Recorded { .. } | Reply::TokenReplaced { .. }, _) => Body::Noted,
         },
         Answered::League(Some(_), Err(_)) => Body::Denied(Denial::Final),
         Answered::League(None, Err(refusal)) => {

@@ -3,6 +3,7 @@
 mod hall;
 mod life;
 mod orders;
+mod places;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -281,7 +281,7 @@ proptest! {
     fn every_round_ends(
         players in 2..7_u32,
         referees in 1..3_u32,
-        script in prop::collection::vec((0..12_u8, 0..6_u32, 0..400_u64), 0..80),
+        script in prop::collection::vec((0..14_u8, 0..6_u32, 0..400_u64), 0..80),
     ) {
         let mut hall = Hall::started(players, referees);
         for (action, pick, seconds) in script {
@@ -374,6 +374,11 @@ fn act(hall: &mut Hall, action: u8, pick: u32, seconds: u64) {
         7 => order(Order::Rematch(match_id)),
         8 => order(Order::Cancel(match_id)),
         9 => order(Order::Ban(AgentId::Referee(referee))),
+        11 => order(Order::Rotate(if pick < 4 { player } else { AgentId::Referee(referee) })),
+        12 => {
+            drop(hall.ask(order(Order::Release(player))));
+            joining(profile(8_101 + pick % 6))
+        }
         10 => order(if pick.is_multiple_of(2) { Order::Pause } else { Order::Resume }),
         _ => Command::ProbeAnswered { agent: player },
     };

@@ -17,7 +17,8 @@ const AGENTS: [AgentId; 2] =
     [AgentId::Player(PlayerId::new(7)), AgentId::Referee(RefereeId::new(2))];
 
 pub(super) fn facts() -> Vec<(&'static str, Fact)> {
-    lives().into_iter().chain(matches()).chain(admission()).chain(orders()).collect()
+    let later = lives().into_iter().chain(matches()).chain(admission()).chain(orders());
+    later.chain(places()).collect()
 }
 
 fn match_id() -> MatchId {
@@ -122,6 +123,18 @@ fn orders() -> Vec<(&'static str, Fact)> {
         ("cancel", ordered(Order::Cancel(match_id()))),
         ("order_rematch", ordered(Order::Rematch(match_id()))),
         ("archive", ordered(Order::Archive)),
+    ]
+}
+
+fn places() -> Vec<(&'static str, Fact)> {
+    let ordered = |order| Fact::Administered { order, reason: "because".into() };
+    let replaced = |agent| Fact::TokenReplaced { agent, nonce: [5; 32] };
+    let [player, referee] = AGENTS;
+    vec![
+        ("rotate", ordered(Order::Rotate(player))),
+        ("release", ordered(Order::Release(referee))),
+        ("token_replaced", replaced(player)),
+        ("token_of_referee_replaced", replaced(referee)),
     ]
 }
 

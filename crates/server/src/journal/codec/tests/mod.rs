@@ -62,6 +62,7 @@ fn there_is_a_row_of_every_kind() {
         "Administered",
         "PlayerReturned",
         "RefereeReturned",
+        "TokenReplaced",
     ];
     for (_, event) in examples() {
         // A kind that is added must be named here, and above.
@@ -87,6 +88,7 @@ fn there_is_a_row_of_every_kind() {
             Fact::Administered { .. } => "Administered",
             Fact::PlayerReturned { .. } => "PlayerReturned",
             Fact::RefereeReturned { .. } => "RefereeReturned",
+            Fact::TokenReplaced { .. } => "TokenReplaced",
         };
         missing.retain(|name| *name != kind);
     }

@@ -1,0 +1,219 @@
+//! Stories of agents whose tokens were lost or seen by others.
+
+use std::time::Duration;
+
+use super::super::dispatch::Dispatcher;
+use super::super::*;
+use super::hall::{Hall, application, first, host, joining, officiating, order, profile};
+use crate::roster::StateKind;
+
+fn player(number: u32) -> AgentId {
+    AgentId::Player(PlayerId::new(number))
+}
+
+fn referee(number: u32) -> AgentId {
+    AgentId::Referee(RefereeId::new(number))
+}
+
+fn back(agent: AgentId, port: u32) -> Box<Application> {
+    let known = Some(Returning { agent, old_is_silent: true });
+    Box::new(Application { known, ..application(profile(port)) })
+}
+
+fn nonce(hall: &Hall, number: u32) -> [u8; 32] {
+    hall.league.player(PlayerId::new(number)).unwrap().nonce
+}
+
+fn shown(port: u32, code: u8) -> Command {
+    let join_code = Some([code; 32]);
+    Command::RegisterPlayer(Box::new(Application { join_code, ..application(profile(port)) }))
+}
+
+fn with_codes() -> Hall {
+    let mut hall = Hall::new(StartRule::OnCommand);
+    let invited = |code: u8| Invited { code: [code; 32], student: "somebody".into(), group: None };
+    let players = PlayerAdmission::Codes((1..=4).map(invited).collect());
+    let admission = Admission { players, referees: RefereeAdmission::Open };
+    hall.ask(Command::SetAdmission(Box::new(admission))).unwrap();
+    hall.join_referee(1, 4).unwrap();
+    (1..=4).for_each(|n| drop(hall.ask(shown(8_100 + u32::from(n), n)).unwrap()));
+    hall
+}
+
+#[test]
+fn a_new_token_is_another_one_and_is_told_to_the_administrator_alone() {
+    let mut hall = Hall::filled(2, 1);
+    let before = nonce(&hall, 1);
+    let told = hall.ask(order(Order::Rotate(player(1)))).unwrap();
+    let after = nonce(&hall, 1);
+    assert_eq!(told, Reply::TokenReplaced { agent: player(1), nonce: after });
+    assert_ne!(before, after);
+    assert_eq!(hall.league.hold(player(1)).unwrap().former, Some(before));
+    assert_eq!(hall.league.effects(hall.books.last().unwrap()), [Effect::Welcome(player(1))]);
+    let taken = Err(Refusal::AlreadyRegistered(player(1)));
+    assert_eq!(hall.join_player(1), taken, "the first registration again");
+    hall.ask(Command::RegisterPlayer(back(player(1), 8_101))).unwrap();
+    assert!(!hall.league.hold(player(1)).unwrap().awaited);
+    assert_eq!(hall.ask(order(Order::Rotate(player(9)))), Err(Refusal::UnknownAgent(player(9))));
+    assert_eq!(hall.league, hall.replayed());
+}
+
+#[test]
+fn what_was_handed_out_under_the_old_token_is_played_again_and_waits_for_the_player() {
+    let mut hall = Hall::started(4, 1);
+    let mut dispatcher = Dispatcher::for_league(&hall.league);
+    assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9).len(), 2);
+    let old = hall.report(first(), ["even", "odd"]);
+    let playing = hall.league.open_match(first()).unwrap().pairing.a;
+    let rows = hall.books.len();
+    hall.ask(order(Order::Rotate(AgentId::Player(playing)))).unwrap();
+    hall.books[rows..].iter().for_each(|event| dispatcher.apply(&hall.league, event));
+    let open = hall.league.open_match(first()).unwrap();
+    assert_eq!((open.attempt, open.annulments), (2, 1));
+    let stale = Refusal::StaleAttempt { match_id: first(), got: 1, current: 2 };
+    assert_eq!(hall.file(old), Err(stale));
+    assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9), [], "it waits");
+    let deadline = hall.league.next_deadline(hall.now).unwrap();
+    assert_eq!(deadline.at, hall.now + hall.league.policy().recovery_window());
+    let port = 8_100 + playing.number();
+    let mut late = (dispatcher.clone(), hall.league.clone());
+    hall.ask(Command::RegisterPlayer(back(AgentId::Player(playing), port))).unwrap();
+    assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9).len(), 1, "it has come back");
+    hall.play_to_the_end();
+    assert_eq!(hall.league, hall.replayed());
+    assert_eq!(late.0.hand_out(&late.1, deadline.at, 9).len(), 1, "nobody waits for ever");
+}
+
+#[test]
+fn a_referee_gets_matches_again_when_it_shows_its_new_token() {
+    let mut hall = Hall::started(4, 2);
+    let held = |hall: &Hall| {
+        let round = hall.league.open_round().unwrap();
+        round.matches.iter().filter(|open| open.referee == RefereeId::new(1)).count()
+    };
+    assert_eq!(held(&hall), 1);
+    hall.ask(order(Order::Rotate(referee(1)))).unwrap();
+    assert_eq!(held(&hall), 0, "the other one has all of them");
+    hall.ask(order(Order::Rotate(referee(2)))).unwrap();
+    assert_eq!(hall.league.stuck_matches().count(), 2, "there is nobody");
+    let (application, capacity, operated) = (back(referee(1), 8_001), 4, true);
+    hall.ask(Command::RegisterReferee { application, capacity, operated }).unwrap();
+    assert_eq!((held(&hall), hall.league.stuck_matches().count()), (2, 0));
+    assert!(!hall.league.referees()[0].vanished, "it did nothing wrong");
+    hall.play_to_the_end();
+    assert_eq!(hall.league, hall.replayed());
+}
+
+// req: REG-6
+#[test]
+fn whoever_shows_the_code_of_a_released_player_is_that_player() {
+    let mut hall = with_codes();
+    hall.now = hall.now + Duration::from_secs(600);
+    let before = nonce(&hall, 2);
+    assert_eq!(hall.ask(shown(9_000, 2)), Err(Refusal::JoinCodeUsed(player(2))));
+    hall.ask(order(Order::Release(player(2)))).unwrap();
+    assert_eq!(nonce(&hall, 2), before, "it plays on until somebody comes");
+    assert_eq!(hall.ask(joining(profile(8_102))), Err(Refusal::AlreadyRegistered(player(2))));
+    assert_eq!(hall.ask(shown(8_101, 2)), Err(Refusal::AlreadyRegistered(player(1))));
+    let told = hall.ask(shown(9_000, 2)).unwrap();
+    assert_eq!(told, Reply::Registered { agent: player(2), nonce: nonce(&hall, 2) });
+    assert_ne!(nonce(&hall, 2), before);
+    assert_eq!(hall.ask(shown(9_000, 2)), Ok(told), "the same registration again");
+    assert_eq!(hall.ask(shown(9_001, 2)), Err(Refusal::JoinCodeUsed(player(2))), "it works once");
+    hall.ask(Command::Start).unwrap();
+    assert_eq!(hall.league.table().len(), 4);
+    hall.ask(order(Order::Release(player(2)))).unwrap();
+    hall.ask(shown(9_002, 2)).unwrap();
+    assert_eq!(&*hall.league.players()[1].profile.endpoint, "http://127.0.0.1:9002/mcp");
+    let mut dispatcher = Dispatcher::for_league(&hall.league);
+    assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9).len(), 2, "it is there already");
+    hall.play_to_the_end();
+    assert_eq!(hall.ask(order(Order::Release(player(2)))), Err(Refusal::Completed));
+    assert_eq!(hall.league, hall.replayed());
+}
+
+#[test]
+fn without_codes_the_address_says_who_comes_back() {
+    let mut hall = Hall::started(2, 1);
+    assert_eq!(hall.join_player(3), Err(Refusal::LateRegistration));
+    hall.now = hall.now + Duration::from_secs(600);
+    hall.ask(order(Order::Release(player(1)))).unwrap();
+    let stranger = Profile { display_name: "Agent Alpha".into(), ..profile(9_000) };
+    assert_eq!(hall.ask(joining(stranger)), Err(Refusal::LateRegistration), "names are public");
+    let nonce_before = nonce(&hall, 1);
+    assert!(
+        matches!(hall.join_player(1), Ok(Reply::Registered { agent, .. }) if agent == player(1))
+    );
+    assert_ne!(nonce(&hall, 1), nonce_before);
+    hall.play_to_the_end();
+    assert_eq!(hall.league, hall.replayed());
+}
+
+#[test]
+fn a_released_place_of_the_operators_referee_is_not_for_strangers() {
+    let mut hall = Hall::filled(2, 0);
+    let referees = RefereeAdmission::KeyOrApproval;
+    let admission = Admission { players: PlayerAdmission::Open, referees };
+    hall.ask(Command::SetAdmission(Box::new(admission))).unwrap();
+    hall.join_referee(1, 4).unwrap();
+    hall.ask(officiating(profile(8_002), 1, false)).unwrap();
+    hall.ask(order(Order::Approve(RefereeId::new(2)))).unwrap();
+    for number in [1, 2] {
+        hall.ask(order(Order::Release(referee(number)))).unwrap();
+    }
+    hall.now = hall.now + Duration::from_secs(600);
+    let stranger = officiating(profile(8_001), 4, false);
+    assert_eq!(hall.ask(stranger), Err(Refusal::AlreadyRegistered(referee(1))));
+    hall.ask(officiating(profile(8_001), 4, true)).unwrap();
+    hall.ask(officiating(profile(8_002), 1, false)).unwrap();
+    let may = |hall: &Hall, at: usize| hall.league.may_officiate(&hall.league.referees()[at]);
+    assert_eq!((may(&hall, 0), may(&hall, 1)), (true, false), "approval is for whom one knows");
+    assert_eq!(hall.league, hall.replayed());
+}
+
+// req: LIFE-4
+#[test]
+fn whoever_is_banned_has_no_place_and_no_token() {
+    let mut hall = with_codes();
+    hall.ask(order(Order::Release(player(2)))).unwrap();
+    hall.ask(order(Order::Ban(player(2)))).unwrap();
+    assert_eq!(hall.ask(shown(9_000, 2)), Err(Refusal::JoinCodeUsed(player(2))));
+    let first = Err(Refusal::ReinstateFirst(player(2)));
+    assert_eq!(hall.ask(order(Order::Release(player(2)))), first);
+    assert_eq!(hall.ask(order(Order::Rotate(player(2)))), first);
+    hall.ask(order(Order::Reinstate(player(2)))).unwrap();
+    hall.ask(order(Order::Release(player(2)))).unwrap();
+    hall.ask(shown(9_000, 2)).unwrap();
+    let kind = hall.league.lifecycle(player(2)).unwrap().state().kind();
+    assert_eq!(kind, StateKind::Registered);
+    let twice = hall.ask(order(Order::Reinstate(player(2))));
+    assert_eq!(twice, Err(Refusal::InGoodStanding(player(2))));
+    assert_eq!(hall.league, hall.replayed());
+}
+
+#[test]
+fn a_released_place_is_for_the_same_host_if_no_address_is_named() {
+    let mut hall = Hall::filled(1, 1);
+    let nameless = || Profile { endpoint: "".into(), ..profile(0) };
+    hall.ask(joining(nameless())).unwrap();
+    hall.ask(order(Order::Release(player(2)))).unwrap();
+    let from = |host: &str| {
+        let application = Application { host: host.into(), ..application(nameless()) };
+        Command::RegisterPlayer(Box::new(application))
+    };
+    let is =
+        |told, agent| matches!(told, Ok(Reply::Registered { agent: told, .. }) if told == agent);
+    assert!(is(hall.ask(from("10.6.6.6")), player(3)), "somebody else");
+    assert!(is(hall.ask(from(&host())), player(2)));
+}
+
+#[test]
+fn matches_that_cannot_be_decided_anew_say_why() {
+    let mut hall = Hall::started(4, 1);
+    let later = MatchId::new(RoundId::new(3), 1);
+    let none = MatchId::new(RoundId::new(9), 1);
+    for wanted in [Order::Rematch, Order::Cancel] {
+        assert_eq!(hall.ask(order(wanted(later))), Err(Refusal::RoundNotOpen(later)));
+        assert_eq!(hall.ask(order(wanted(none))), Err(Refusal::NoSuchMatch(none)));
+    }
+}
