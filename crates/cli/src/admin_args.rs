@@ -169,7 +169,8 @@ pub(crate) struct MatchActArgs {
 /// Show where leagues stand.
 ///
 /// Of one league, every agent is listed as well: its state, what went wrong with the calls to it,
-/// how fast it answers referees, and how far its clock is off.
+/// how fast it answers referees, how far its clock is off, and when it was last heard of. The
+/// administrator also sees who of a roster is behind each player, and who has not joined.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -180,12 +181,16 @@ Examples:
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     pub(crate) manager: ManagerArgs,
+    #[command(flatten)]
+    pub(crate) token: TokenArgs,
     /// Which league; all of them if nothing is said
     #[arg(value_name = "LEAGUE")]
     pub(crate) league: Option<String>,
 }
 
 /// Show the table of a league.
+///
+/// The administrator also sees who of a roster is behind each player.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -195,6 +200,8 @@ Examples:
 pub(crate) struct StandingsArgs {
     #[command(flatten)]
     pub(crate) manager: ManagerArgs,
+    #[command(flatten)]
+    pub(crate) token: TokenArgs,
     /// Which league; the only one if nothing is said
     #[arg(value_name = "LEAGUE")]
     pub(crate) league: Option<String>,

@@ -13,6 +13,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
 
+use crate::output;
 use crate::report::Hint;
 
 /// Longest answer that is read.
@@ -36,6 +37,11 @@ pub(crate) struct Unreachable {
     reason: String,
 }
 
+/// A token that is not the administrator's.
+#[derive(Debug, thiserror::Error)]
+#[error("the manager said no: {0}")]
+struct Forbidden(String);
+
 impl Client {
     /// A client of the manager at `address`, which shows `token` where one is needed.
     pub(crate) fn new(address: &str, token: Option<String>) -> anyhow::Result<Self> {
@@ -52,6 +58,23 @@ impl Client {
     /// Posts a document to `path` and reads the answer.
     pub(crate) async fn post(&self, path: &str, document: &Value) -> anyhow::Result<Value> {
         self.send(Method::POST, path, document.to_string().into()).await
+    }
+
+    /// Reads the document at `path` as somebody who may or may not be the administrator: a token of
+    /// another manager is left out, and told.
+    pub(crate) async fn look(&self, path: &str) -> anyhow::Result<Value> {
+        let seen = self.get(path).await;
+        match seen {
+            Err(error) if self.token.is_some() && error.downcast_ref::<Forbidden>().is_some() => {
+                output::say(
+                    "the administrator's token here is not the one of this manager; who is behind \
+                     the players is not shown",
+                );
+                let anybody = Self::new(&self.base, None)?;
+                anybody.get(path).await
+            }
+            seen => seen,
+        }
     }
 
     async fn send(&self, method: Method, path: &str, body: Bytes) -> anyhow::Result<Value> {
@@ -96,10 +119,13 @@ fn refused(status: StatusCode, document: Option<&Value>, uri: &str) -> anyhow::E
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             Some("set LEAGUE_ADMIN_TOKEN, or name the manager's data directory with --data DIR")
         }
-        StatusCode::NOT_FOUND => Some("`league status` lists the leagues of a manager"),
+        StatusCode::NOT_FOUND if said.is_none_or(|said| said.starts_with("there is no league")) => {
+            Some("`league status` lists the leagues of a manager")
+        }
         _ => None,
     };
     let error = match said {
+        Some(said) if status == StatusCode::FORBIDDEN => Forbidden(said.into()).into(),
         Some(said) => anyhow!("the manager said no: {said}"),
         None if status == StatusCode::NOT_FOUND => anyhow!("there is nothing at {uri}"),
         None => anyhow!("{uri} answered with HTTP status {status}"),

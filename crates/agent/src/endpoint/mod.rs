@@ -18,7 +18,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
@@ -48,6 +48,11 @@ pub trait Service: Send + Sync + 'static {
 
     /// Answers a `GET` of `path`; `None` if there is no such page.
     fn page(&self, path: &str) -> Option<Answer>;
+
+    /// The same for somebody who shows a token; the same page, unless the service knows better.
+    fn page_for(&self, path: &str, _bearer: &str) -> Option<Answer> {
+        self.page(path)
+    }
 
     /// Whose figures the requests count towards; a player's unless it says otherwise.
     fn component(&self) -> Component {
@@ -221,7 +226,13 @@ impl<S: Service> Booth<S> {
         let answer = match (request.method(), request.uri().path()) {
             (&Method::POST, "/mcp" | "/mcp/") => self.answer_mcp(request).await,
             (_, "/mcp" | "/mcp/") => Answer::text(405, "use POST with a JSON-RPC 2.0 body\n"),
-            (&Method::GET | &Method::HEAD, path) => self.service.page(path).unwrap_or_else(nothing),
+            (&Method::GET | &Method::HEAD, path) => {
+                let page = match bearer(request.headers().get(AUTHORIZATION)) {
+                    Some(shown) => self.service.page_for(path, shown),
+                    None => self.service.page(path),
+                };
+                page.unwrap_or_else(nothing)
+            }
             (&Method::POST, _) => self.answer_post(request).await.unwrap_or_else(nothing),
             _ => nothing(),
         };
@@ -243,8 +254,7 @@ impl<S: Service> Booth<S> {
             Ok(body) => body,
             Err(answer) => return Some(answer),
         };
-        let shown = shown.as_ref().and_then(|shown| shown.to_str().ok());
-        let bearer = shown.and_then(|shown| shown.strip_prefix("Bearer "));
+        let bearer = bearer(shown.as_ref());
         self.service.post(Posted { path: &path, bearer, body }).await
     }
 
@@ -255,6 +265,11 @@ impl<S: Service> Booth<S> {
         }
         self.bodies.read(request.into_body()).await
     }
+}
+
+/// The token of `Authorization: Bearer …`.
+fn bearer(header: Option<&HeaderValue>) -> Option<&str> {
+    header?.to_str().ok()?.strip_prefix("Bearer ")
 }
 
 fn is_json(request: &Request<Incoming>) -> bool {

@@ -128,17 +128,6 @@ pub fn posted(agent: AgentId, letter: &Letter, body: &[u8]) {
     }
 }
 
-/// What our manager sent to `agent` did not arrive; `again` says whether it is sent again.
-pub fn undelivered(agent: AgentId, error: &CallError, again: bool) {
-    Meter::of(Component::Manager).retries.add(u64::from(again));
-    let level = if again { Level::Warning } else { Level::Error };
-    at(level, Component::Manager, |line| {
-        line.agent(agent).code(code_of(error));
-        let what = if again { "letters are sent again" } else { "letters were not delivered" };
-        line.say(format!("{what}: {error}"));
-    });
-}
-
 /// The part of the league that `sender` is.
 pub const fn component(sender: &Sender) -> Component {
     match sender {

@@ -141,17 +141,22 @@ fn administrator(
 
 /// The administrator's token of the environment, or of the manager's data directory.
 fn admin_token(data: &Path) -> anyhow::Result<String> {
+    let file = data.join("admin-token");
+    let hint = "set LEAGUE_ADMIN_TOKEN, or name the manager's data directory with --data DIR";
+    found_token(data)
+        .with_context(|| format!("cannot read the administrator's token in {}", file.display()))
+        .map_err(|error| error.context(Hint(hint.into())))
+}
+
+/// The token, if there is one to be found.
+pub(super) fn found_token(data: &Path) -> std::io::Result<String> {
     if let Ok(token) = std::env::var("LEAGUE_ADMIN_TOKEN")
         && !token.trim().is_empty()
     {
         return Ok(token.trim().to_string());
     }
-    let file = data.join("admin-token");
-    let read = std::fs::read_to_string(&file);
-    let hint = "set LEAGUE_ADMIN_TOKEN, or name the manager's data directory with --data DIR";
+    let read = std::fs::read_to_string(data.join("admin-token"));
     read.map(|text| text.trim().to_string())
-        .with_context(|| format!("cannot read the administrator's token in {}", file.display()))
-        .map_err(|error| error.context(Hint(hint.into())))
 }
 
 fn blueprint(args: &CreateArgs) -> anyhow::Result<Blueprint> {

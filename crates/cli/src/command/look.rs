@@ -6,8 +6,8 @@ use anyhow::{Context, anyhow};
 use league_core::id::LeagueId;
 use serde_json::Value;
 
-use super::roster;
-use crate::admin_args::{ManagerArgs, StandingsArgs, StatusArgs, WatchArgs};
+use super::{admin, roster};
+use crate::admin_args::{ManagerArgs, StandingsArgs, StatusArgs, TokenArgs, WatchArgs};
 use crate::client::{Client, Unreachable};
 use crate::report::{Failure, Hint};
 use crate::{interrupt, output};
@@ -16,17 +16,21 @@ use crate::{interrupt, output};
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) fn status(args: &StatusArgs) -> Result<(), Failure> {
-    let client = client("status", &args.manager)?;
+    let (client, anybody) =
+        (reader("status", &args.manager, &args.token)?, client("status", &args.manager)?);
     let league = named("status", args.league.as_deref())?;
     let document = block_on(async {
         let mut document = match league {
-            Some(id) => client.get(&format!("/api/v1/leagues/{id}")).await?,
-            None => client.get("/api/v1/leagues").await?,
+            Some(id) => anybody.get(&format!("/api/v1/leagues/{id}")).await?,
+            None => anybody.get("/api/v1/leagues").await?,
         };
         if let Some(id) = league {
-            let known = client.get(&format!("/api/v1/leagues/{id}/agents")).await?;
-            document["figures_since"] = known["figures_since"].clone();
-            document["agents"] = known["agents"].clone();
+            let known = client.look(&format!("/api/v1/leagues/{id}/agents")).await?;
+            for key in ["figures_since", "agents", "not_joined"] {
+                if let Some(value) = known.get(key) {
+                    document[key] = value.clone();
+                }
+            }
         }
         Ok(document)
     })?;
@@ -47,11 +51,12 @@ pub(super) fn status(args: &StatusArgs) -> Result<(), Failure> {
 }
 
 pub(super) fn standings(args: &StandingsArgs) -> Result<(), Failure> {
-    let client = client("standings", &args.manager)?;
+    let (client, anybody) =
+        (reader("standings", &args.manager, &args.token)?, client("standings", &args.manager)?);
     let league = named("standings", args.league.as_deref())?;
     let document = block_on(async {
-        let league = chosen(&client, league).await?;
-        client.get(&format!("/api/v1/leagues/{league}/standings")).await
+        let league = chosen(&anybody, league).await?;
+        client.look(&format!("/api/v1/leagues/{league}/standings")).await
     })?;
     Ok(show_standings(&document, args.manager.json)?)
 }
@@ -129,7 +134,11 @@ fn told(league: &Value) -> String {
 pub(super) fn summary(league: &Value) -> String {
     let text = |key: &str| league[key].as_str().unwrap_or_default();
     let number = |key: &str| league[key].as_u64().unwrap_or(0);
-    let agents = format!("{} players, {} referees", number("players"), number("referees"));
+    let count = |key: &str| {
+        let one = key.trim_end_matches('s');
+        format!("{} {}", number(key), if number(key) == 1 { one } else { key })
+    };
+    let agents = format!("{}, {}", count("players"), count("referees"));
     let progress = match text("phase") {
         "registering" => {
             let start = &league["start"];
@@ -142,7 +151,9 @@ pub(super) fn summary(league: &Value) -> String {
         "completed" => {
             let champion = &league["champion"];
             let name = champion["display_name"].as_str().unwrap_or("nobody");
-            format!("over after {} matches, champion {name}", number("matches_done"))
+            let done = number("matches_done");
+            let matches = if done == 1 { "match" } else { "matches" };
+            format!("over after {done} {matches}, champion {name}")
         }
         _ => {
             let total = league["matches_total"].as_u64();
@@ -173,19 +184,16 @@ pub(super) fn written(text: &str) -> anyhow::Result<()> {
 
 fn table(document: &Value) -> String {
     let rows = document["standings"].as_array().cloned().unwrap_or_default();
-    let name = |row: &Value| row["display_name"].as_str().unwrap_or_default().to_string();
-    let width = rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0).max(6);
-    let mut out = format!(
-        "  rank  id     {:width$}  played   won  drawn  lost  technical  points\n",
-        "player"
-    );
-    for row in &rows {
+    let names = roster::names("player", &rows);
+    let mut out =
+        format!("  rank  id     {}  played   won  drawn  lost  technical  points\n", names[0]);
+    for (row, name) in rows.iter().zip(&names[1..]) {
         let number = |key: &str| row[key].as_u64().unwrap_or(0);
         out.push_str(&format!(
-            "  {:>4}  {:5}  {:width$}  {:>6}  {:>4}  {:>5}  {:>4}  {:>9}  {:>6}\n",
+            "  {:>4}  {:5}  {}  {:>6}  {:>4}  {:>5}  {:>4}  {:>9}  {:>6}\n",
             number("rank"),
             row["player_id"].as_str().unwrap_or_default(),
-            name(row),
+            name,
             number("played"),
             number("wins"),
             number("draws"),
@@ -196,8 +204,15 @@ fn table(document: &Value) -> String {
     }
     let done = document["matches_done"].as_u64().unwrap_or(0);
     let league = document["league_id"].as_str().unwrap_or_default();
-    out.push_str(&format!("\n  {league}: {done} matches with a result\n"));
+    let matches = if done == 1 { "match" } else { "matches" };
+    out.push_str(&format!("\n  {league}: {done} {matches} with a result\n"));
     out
+}
+
+/// A client that shows the administrator's token if there is one to be found.
+fn reader(command: &str, manager: &ManagerArgs, token: &TokenArgs) -> Result<Client, Failure> {
+    let token = admin::found_token(&token.data).ok();
+    Client::new(&manager.manager, token).map_err(|error| Failure::usage(command, error))
 }
 
 fn client(command: &str, manager: &ManagerArgs) -> Result<Client, Failure> {
@@ -228,7 +243,7 @@ mod tests {
     fn a_league_is_told_in_one_line() {
         let league = json!({"league_id": "a", "phase": "registering", "start": {"players": 4},
                             "players": 2, "referees": 1});
-        assert_eq!(summary(&league), "a: open for players, starts with 4 (2 players, 1 referees)");
+        assert_eq!(summary(&league), "a: open for players, starts with 4 (2 players, 1 referee)");
         let league = json!({"league_id": "a", "phase": "playing", "round": 2, "matches_done": 3,
                             "matches_total": 6, "players": 4, "referees": 2});
         assert_eq!(summary(&league), "a: round 2, 3 of 6 matches (4 players, 2 referees)");

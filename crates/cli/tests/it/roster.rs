@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::program::Place;
-use crate::service::{Office, until};
+use crate::service::{Office, request, until};
 use crate::services::{REFEREE, events, found};
 
 const STUDENTS: &str = "code,student,group\n,\"Lovelace, Ada\",red\nturing42,Alan,blue\n";
@@ -36,8 +36,9 @@ fn play(place: &Place, office: Office) -> String {
     let _alan = office.seat(place, &player(&codes[1]));
     let standings = office.standings_at_the_end("spring");
     assert_eq!(standings["standings"][0]["played"], 1, "{standings}");
-    let pages = ["/api/v1/leagues", "/api/v1/leagues/spring", "/api/v1/leagues/spring/standings"];
-    let pages = pages.map(|page| office.look(page).unwrap().to_string());
+    let pages = ["", "/spring", "/spring/standings", "/spring/agents"];
+    let pages = pages.map(|page| office.look(&format!("/api/v1/leagues{page}")).unwrap());
+    let pages = pages.map(|page| page.to_string());
     for private in ["Lovelace", "turing42", &codes[0]] {
         assert!(pages.iter().all(|page| !page.contains(private)), "{private} in {pages:?}");
     }
@@ -69,6 +70,58 @@ fn a_league_is_created_for_those_on_a_roster() {
     let leagues = office.look("/api/v1/leagues").unwrap();
     assert_eq!(leagues["leagues"].as_array().unwrap().len(), 1, "half a league is none");
     assert!(play(&place, office).contains("Lovelace, Ada"), "grades belong to people");
+}
+
+/// A roster of five, two of whom have joined.
+const FIVE: &str =
+    "code,student,group\na1,Ada,red\nb2,Alan,blue\nc3,Grace,red\nd4,Kurt,\ne5,Emmy,blue\n";
+
+#[test]
+fn the_administrator_sees_who_is_who_and_nobody_else_does() {
+    let place = Place::new();
+    std::fs::write(place.path().join("five.csv"), FIVE).unwrap();
+    let office = Office::open(&place);
+    let run = office.run(&place, "create --json --league spring --roster five.csv");
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    let _second = office.seat(&place, "player --name Zed --join-code b2");
+    let _first = office.seat(&place, "player --name Max --join-code d4");
+    let status = |more: &str| office.run(&place, &format!("status spring {more}"));
+    let shown = status("").stdout;
+    let has = |line: &str| {
+        shown.lines().any(|l| l.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(line))
+    };
+    assert!(has("id name student group state") && has("P01 Zed Alan blue REGISTERED"), "{shown}");
+    assert!(has("P02 Max Kurt REGISTERED"), "{shown}");
+    assert!(shown.contains("not joined (3): Ada (red), Grace (red), Emmy (blue)"), "{shown}");
+    let document: Value = serde_json::from_str(&status("--json").stdout).unwrap();
+    assert_eq!(document["agents"][0]["student"], "Alan");
+    assert_eq!(document["agents"][1]["group"], Value::Null);
+    assert_eq!(document["not_joined"][2], json!({"student": "Emmy", "group": "blue"}));
+    assert!(document["agents"][0]["endpoint"].as_str().unwrap().starts_with("http://127.0.0.1"));
+    let _referee = office.seat(&place, REFEREE);
+    assert_eq!(office.run(&place, "start spring").code, Some(0));
+    let table = office.run(&place, "standings spring").stdout;
+    assert!(table.contains("student") && table.contains("Alan"), "{table}");
+    let people = ["Ada", "Alan", "Grace", "Kurt", "Emmy", "blue", "endpoint"];
+    for page in ["agents", "standings"] {
+        let path = format!("/api/v1/leagues/spring/{page}");
+        let seen = office.look(&path).unwrap().to_string();
+        assert!(people.iter().all(|person| !seen.contains(person)), "{seen}");
+        let wrong = format!(
+            "GET {path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\
+             Authorization: Bearer guess\r\n\r\n"
+        );
+        assert_eq!(request(&office.address, &wrong).unwrap().0, 403);
+    }
+    std::fs::create_dir(place.path().join("other")).unwrap();
+    std::fs::write(place.path().join("other/admin-token"), "tok_guess").unwrap();
+    let stranger = status("--data other");
+    assert_eq!(stranger.code, Some(0));
+    assert!(stranger.stderr.contains("is not the one of this manager"), "{}", stranger.stderr);
+    assert!(people.iter().all(|person| !stranger.stdout.contains(person)), "{}", stranger.stdout);
+    let nobody = status("--data nowhere");
+    assert_eq!((nobody.code, nobody.stderr.as_str()), (Some(0), ""));
+    assert!(people.iter().all(|person| !nobody.stdout.contains(person)), "{}", nobody.stdout);
 }
 
 #[test]

@@ -34,6 +34,15 @@ impl League {
         }
     }
 
+    /// Everybody who was given a join code, and which player came with it.
+    pub fn roster(&self) -> impl Iterator<Item = (&Invited, Option<PlayerId>)> {
+        let codes = match &self.admission.players {
+            PlayerAdmission::Codes(codes) => codes.as_slice(),
+            PlayerAdmission::Open => &[],
+        };
+        codes.iter().map(|invited| (invited, self.redeemed.get(&invited.code).copied()))
+    }
+
     /// Whether no matches are handed out.
     pub const fn is_paused(&self) -> bool {
         self.paused

@@ -36,7 +36,7 @@ pub(super) async fn answer(manager: &Manager, posted: Posted<'_>) -> Option<Answ
 type Outcome = Result<(u16, Value), No>;
 
 /// Why something was not done, in HTTP's terms.
-struct No {
+pub(super) struct No {
     status: u16,
     text: String,
 }
@@ -46,12 +46,12 @@ impl No {
         Self { status, text: text.into() }
     }
 
-    fn answer(&self) -> Answer {
+    pub(super) fn answer(&self) -> Answer {
         Answer::json_with_status(self.status, format!("{}\n", json!({"error": self.text})))
     }
 }
 
-fn authorize(manager: &Manager, shown: Option<&str>) -> Result<(), No> {
+pub(super) fn authorize(manager: &Manager, shown: Option<&str>) -> Result<(), No> {
     let Some(shown) = shown else {
         return Err(No::new(401, "expected the administrator's token: Authorization: Bearer …"));
     };
@@ -141,7 +141,7 @@ impl From<AskError> for No {
 #[expect(clippy::wildcard_enum_match_arm, reason = "most refusals are of no administrator's doing")]
 const fn of_refusal(refusal: &Refusal) -> u16 {
     match refusal {
-        Refusal::UnknownMatch(_) | Refusal::NoSuchMatch(_) | Refusal::UnknownAgent(_) => 404,
+        Refusal::UnknownMatch(_) | Refusal::NoSuchMatch(_) => 404,
         _ => 409,
     }
 }

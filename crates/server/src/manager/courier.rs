@@ -7,9 +7,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use league_agent::ambient;
 use league_agent::caller::{Answered, CallError};
+use league_agent::component::Component;
 use league_agent::exchange::{Exchange, new_conversation};
 use league_agent::guard::lock;
 use league_agent::log::talk;
+use league_agent::meter::Meter;
 use league_core::breaker::{Breaker, Outcome as Tried, Permission};
 use league_core::id::{AgentId, LeagueId};
 use league_core::manager::VoidCause;
@@ -24,6 +26,7 @@ use league_wire::{
 };
 use tokio::sync::Notify;
 
+use super::contacts::Contacts;
 use super::news::Notice;
 use super::witness::{self, Begun, Templates};
 use crate::letters::{Letters, Part};
@@ -38,6 +41,7 @@ pub(super) struct Courier {
     pub(super) batch: bool,
     pub(super) token: AuthToken,
     pub(super) league: LeagueId,
+    contacts: Arc<Contacts>,
     mail: Mutex<Mail>,
     arrived: Notify,
     /// There is one since the last call failed.
@@ -63,10 +67,10 @@ impl Courier {
     pub(super) fn new(
         (agent, token): (AgentId, AuthToken),
         (endpoint, dialect, batch): (Arc<str>, Dialect, bool),
-        league: LeagueId,
+        (league, contacts): (LeagueId, Arc<Contacts>),
     ) -> Self {
         let (mail, arrived, breaker) = (Mutex::default(), Notify::new(), Mutex::default());
-        Self { agent, endpoint, dialect, batch, token, league, mail, arrived, breaker }
+        Self { agent, endpoint, dialect, batch, token, league, contacts, mail, arrived, breaker }
     }
 
     /// Puts a notice into the mail. An older table that still waits is replaced.
@@ -130,21 +134,32 @@ impl Courier {
     /// Calls the agent, and remembers whether it answers.
     async fn call(&self, bag: Bag<'_>, parcel: &[Packed]) -> Result<Option<Answered>, CallError> {
         let Bag { exchange, policy, letters, .. } = bag;
-        let (body, begun) = (body_of(parcel), Begun::now());
+        let begun = Begun::now();
         if let Some(breaker) = lock(&self.breaker).as_mut() {
             breaker.apply(Tried::Begun, ambient::now());
         }
+        let body = body_of(parcel);
         let told = exchange.tell(&self.endpoint, body, policy.default_timeout()).await;
         let parts = parcel.iter().filter_map(|packed| packed.part.clone()).collect();
         witness::called(letters, self.place(), &begun, parts, &told);
+        let lost = |error| self.contacts.lost((&self.league, self.agent), parcel[0].kind, error);
         let mut breaker = lock(&self.breaker);
         match &told {
-            Ok(_) | Err(CallError::Busy | CallError::TooLarge) => *breaker = None,
-            Err(CallError::NotConnected(_) | CallError::Broken(_) | CallError::TimedOut(_)) => {
+            Ok(_) | Err(CallError::Busy | CallError::TooLarge) => {
+                *breaker = None;
+                self.contacts.reached(&self.league, self.agent);
+            }
+            Err(
+                error
+                @ (CallError::NotConnected(_) | CallError::Broken(_) | CallError::TimedOut(_)),
+            ) => {
+                lost(error);
                 let breaker = breaker.get_or_insert_with(|| Breaker::from_policy(policy));
                 breaker.apply(Tried::Failed, ambient::now());
             }
-            Err(CallError::Ours(_) | CallError::Forbidden(_) | CallError::BadAddress(_)) => {}
+            Err(
+                error @ (CallError::Ours(_) | CallError::Forbidden(_) | CallError::BadAddress(_)),
+            ) => lost(error),
         }
         told
     }
@@ -176,7 +191,8 @@ impl Courier {
                 let full = std::mem::take(&mut parcel);
                 not_taken.extend(self.send(bag, full).await);
             }
-            parcel.push(Packed { id, body, handout, part });
+            let kind = letter.message.kind();
+            parcel.push(Packed { id, kind, body, handout, part });
         }
         if !parcel.is_empty() {
             not_taken.extend(self.send(bag, parcel).await);
@@ -195,6 +211,7 @@ impl Courier {
         let answers = told.is_ok();
         if answers {
             *lock(&self.breaker) = None;
+            self.contacts.reached(&self.league, self.agent);
             self.arrived.notify_one();
         }
         answers
@@ -210,7 +227,8 @@ impl Courier {
         let mut not_taken = vec![];
         let mut failures = 0;
         while !parcel.is_empty() {
-            let error = match self.call(bag, &parcel).await {
+            let told = self.call(bag, &parcel).await;
+            let error = match told {
                 Ok(answered) => {
                     let answer = answered.map(|answered| answered.body).unwrap_or_default();
                     not_taken.extend(refusals(self.dialect, &parcel, &answer));
@@ -226,7 +244,7 @@ impl Courier {
                 not_taken.extend(orders.map(|order| (order, cause.clone())));
                 parcel.retain(|packed| packed.handout.is_none());
             }
-            talk::undelivered(self.agent, &error, plan.next(failures).is_some());
+            Meter::of(Component::Manager).retries.add(u64::from(plan.next(failures).is_some()));
             let has_order = parcel.iter().any(|packed| packed.handout.is_some());
             if !has_order && self.refused_for().is_some() {
                 break;
@@ -261,6 +279,7 @@ pub(super) type NotTaken = (Handout, VoidCause);
 /// A letter that is ready to be sent.
 struct Packed {
     id: Id,
+    kind: MessageType,
     body: Vec<u8>,
     /// The match that it orders.
     handout: Option<Handout>,

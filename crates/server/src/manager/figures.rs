@@ -31,6 +31,8 @@ pub(super) struct Figures {
 struct Figure {
     answers: Spread,
     calls: Conduct,
+    /// When it last wrote.
+    heard: Option<Timestamp>,
     /// How far its clock was ahead of ours when it last wrote, in milliseconds.
     skew_ms: Option<i64>,
     is_warned: bool,
@@ -69,10 +71,11 @@ impl Figures {
     /// An agent that proved who it is wrote `at` as the time. A clock that is off by more than the
     /// league's rules say is warned about once, and nothing else follows from it.
     pub(super) fn clock(&self, league: &League, agent: AgentId, at: Timestamp) {
-        let skew_ms = at.as_millis().saturating_sub(ambient::wall().as_millis());
+        let now = ambient::wall();
+        let skew_ms = at.as_millis().saturating_sub(now.as_millis());
         let mut agents = lock(&self.agents);
         let figure = agents.entry((league.id().clone(), agent)).or_default();
-        figure.skew_ms = Some(skew_ms);
+        (figure.heard, figure.skew_ms) = (Some(now), Some(skew_ms));
         if !is_far(league, skew_ms) || std::mem::replace(&mut figure.is_warned, true) {
             return;
         }
@@ -81,6 +84,11 @@ impl Figures {
             line.league(league.id()).agent(agent).detail("clock_skew_ms", skew_ms);
             line.say("the agent's clock is far from ours; nothing is refused for it");
         });
+    }
+
+    /// When an agent last wrote.
+    pub(super) fn heard(&self, league: &LeagueId, agent: AgentId) -> Option<Timestamp> {
+        lock(&self.agents).get(&(league.clone(), agent)).and_then(|figure| figure.heard)
     }
 
     /// Since when there are figures.

@@ -36,6 +36,7 @@ use super::figures::{self, Figures};
 use super::gate::{Gate, Rates, Visitor, origin};
 use super::leagues::{Leagues, Newcomer};
 use super::news::{self, Table};
+use super::view::Reader;
 use super::{Stub, admin, evidence, gauges, query, view, witness};
 use crate::limits::{ASSIGNMENTS_USUAL, HANDOUTS_MAX, LIST_WHOLE_MAX, OLD_ADDRESS_WAIT};
 
@@ -524,8 +525,18 @@ impl Service for Manager {
             return Some(Answer::metrics(gauges::page(&self.leagues)));
         }
         let vitals = self.vitals.page(path, "league_manager", self.leagues.are_ready());
-        let document = || view::document(&self.leagues, &self.figures, path);
-        vitals.or_else(|| document().map(|document| Answer::json(format!("{document}\n"))))
+        vitals.or_else(|| view::page(&self.leagues, &self.figures, path, Reader::Anybody))
+    }
+
+    fn page_for(&self, path: &str, bearer: &str) -> Option<Answer> {
+        if !path.starts_with("/api/v1/leagues") {
+            return self.page(path);
+        }
+        // Who shows a token wants to see more than anybody may.
+        if let Err(no) = admin::authorize(self, Some(bearer)) {
+            return Some(no.answer());
+        }
+        view::page(&self.leagues, &self.figures, path, Reader::Administrator)
     }
 
     fn component(&self) -> Component {

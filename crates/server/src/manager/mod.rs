@@ -8,6 +8,7 @@ mod applicant;
 pub mod blueprint;
 mod books;
 mod chronicle;
+mod contacts;
 mod courier;
 mod evidence;
 mod fault;
@@ -16,6 +17,7 @@ mod gate;
 mod gauges;
 mod inbound;
 mod leagues;
+mod members;
 mod news;
 mod outbound;
 mod query;
@@ -23,6 +25,7 @@ mod query;
 mod tests;
 mod view;
 mod witness;
+mod words;
 
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 
@@ -30,6 +33,8 @@ use league_core::id::RefereeId;
 use league_core::manager::dispatch::Handout;
 use league_core::manager::{Command, League, Refusal, Reply};
 use tokio::sync::{mpsc, oneshot};
+
+use contacts::Contacts;
 
 use crate::journal::Head;
 use crate::letters::Letters;
@@ -49,6 +54,7 @@ pub struct Stub {
     mailbox: mpsc::Sender<Ask>,
     published: Arc<RwLock<Published>>,
     letters: Letters,
+    contacts: Arc<Contacts>,
 }
 
 /// What is durable, and therefore what may be shown.
@@ -96,7 +102,7 @@ impl Stub {
         let (mailbox, asks) = mpsc::channel(MAILBOX_MAX);
         let published = Published { league: books.league().clone(), head: books.head() };
         let (published, letters) = (Arc::new(RwLock::new(published)), books.letters());
-        (Self { mailbox, published, letters }, asks)
+        (Self { mailbox, published, letters, contacts: Arc::default() }, asks)
     }
 
     /// Asks the writer; the answer comes when what it says is in the books.
@@ -153,6 +159,11 @@ impl Stub {
     /// Where the league's letters are noted.
     const fn letters(&self) -> &Letters {
         &self.letters
+    }
+
+    /// Which agents can be reached.
+    const fn contacts(&self) -> &Arc<Contacts> {
+        &self.contacts
     }
 
     /// The durable state, for a short look.

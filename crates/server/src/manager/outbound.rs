@@ -204,7 +204,8 @@ impl Outbound {
         let token = self.keys.token(league.policy().token_form(), league.id(), agent, &nonce);
         let address = (profile.endpoint.clone(), news::dialect(&profile.dialect), profile.batch);
         let token = AuthToken::new(token.expose());
-        let courier = Arc::new(Courier::new((agent, token), address, league.id().clone()));
+        let place = (league.id().clone(), self.stub.contacts().clone());
+        let courier = Arc::new(Courier::new((agent, token), address, place));
         lock(&self.couriers).insert(agent, courier.clone());
         let (outbound, mut leaving) = (self.clone(), self.leaving.subscribe());
         lock(&self.tasks).spawn(async move {

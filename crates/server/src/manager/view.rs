@@ -1,20 +1,38 @@
-//! What anybody may read of a league, as plain JSON: no addresses, no e-mail, nothing secret, and
-//! nothing of a match before it has ended.
+//! What may be read of a league, as plain JSON: nothing secret, and nothing of a match before it has
+//! ended. Addresses, e-mail and who is behind an agent are shown to the administrator alone.
 
 use league_agent::ambient;
-use league_core::id::AgentId;
-use league_core::manager::{Alert, League, Phase, Profile, StartRule};
-use league_core::roster::Lifecycle;
+use league_agent::endpoint::Answer;
+use league_core::manager::{Alert, League, Phase, StartRule};
 use league_core::standings::Row;
 use league_wire::iso;
 use serde_json::{Value, json};
 
 use super::figures::Figures;
+use super::members::{self, People};
 use super::{Alarm, Leagues, Published, Stub};
 use crate::limits::LIST_WHOLE_MAX;
 
-/// The document at `path`; `None` if there is none.
-pub(super) fn document(leagues: &Leagues, figures: &Figures, path: &str) -> Option<Value> {
+/// Who reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    Anybody,
+    /// Somebody who has shown the administrator's token.
+    Administrator,
+}
+
+/// The page at `path`; `None` if there is none.
+pub(super) fn page(
+    leagues: &Leagues,
+    figures: &Figures,
+    path: &str,
+    reader: Reader,
+) -> Option<Answer> {
+    let document = document(leagues, figures, path, reader)?;
+    Some(Answer::json(format!("{document}\n")))
+}
+
+fn document(leagues: &Leagues, figures: &Figures, path: &str, reader: Reader) -> Option<Value> {
     let rest = path.strip_prefix("/api/v1/leagues")?;
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     if rest.is_empty() {
@@ -25,14 +43,10 @@ pub(super) fn document(leagues: &Leagues, figures: &Figures, path: &str) -> Opti
     let rest = rest.strip_prefix('/')?;
     let (id, page) = rest.split_once('/').unwrap_or((rest, ""));
     let stub = leagues.find(&id.parse().ok()?)?;
-    let published = stub.published();
     match page {
-        "" => {
-            drop(published);
-            Some(shown(&stub))
-        }
-        "standings" => Some(standings(&published)),
-        "agents" => Some(agents(&published.league, figures)),
+        "" => Some(shown(&stub)),
+        "standings" => Some(standings(&stub.published(), reader)),
+        "agents" => Some(members::document(&stub, figures, reader)),
         _ => None,
     }
 }
@@ -85,9 +99,15 @@ pub(super) fn league(published: &Published) -> Value {
     })
 }
 
-fn standings(published: &Published) -> Value {
+fn standings(published: &Published, reader: Reader) -> Value {
     let league = &published.league;
-    let rows: Vec<_> = league.table().iter().map(|row| standing(league, row)).collect();
+    let people = People::of(league, reader);
+    let row = |row: &Row| {
+        let mut shown = standing(league, row);
+        people.name(&mut shown, row.player);
+        shown
+    };
+    let rows: Vec<_> = league.table().iter().map(row).collect();
     json!({
         "league_id": league.id().as_str(),
         "phase": phase(league),
@@ -111,34 +131,6 @@ fn standing(league: &League, row: &Row) -> Value {
         "losses": record.losses,
         "technical_losses": record.technical_losses,
         "points": record.points,
-    })
-}
-
-/// Who takes part, how each stands, and how fast it answers.
-fn agents(league: &League, figures: &Figures) -> Value {
-    let players = league.players().iter();
-    let players = players.map(|it| (AgentId::Player(it.id), "player", &it.profile, &it.lifecycle));
-    let referees = league.referees().iter();
-    let referees =
-        referees.map(|it| (AgentId::Referee(it.id), "referee", &it.profile, &it.lifecycle));
-    let entry = |(id, kind, profile, life): (AgentId, &str, &Profile, &Lifecycle)| {
-        let mut entry = json!({
-            "agent_id": id.to_string(),
-            "kind": kind,
-            "display_name": profile.display_name,
-            "version": profile.version,
-            "state": life.state().kind().to_string(),
-            "failures": life.failures(),
-        });
-        for (name, figure) in figures.of(league, id) {
-            entry[name] = figure;
-        }
-        entry
-    };
-    json!({
-        "league_id": league.id().as_str(),
-        "figures_since": figures.since(),
-        "agents": players.chain(referees).map(entry).collect::<Vec<_>>(),
     })
 }
 

@@ -1,0 +1,59 @@
+//! How an agent stands, in the words of whoever runs the league.
+
+use league_core::id::AgentId;
+use league_core::manager::{League, RefereeAdmission};
+use league_core::roster::{AgentState, Reason};
+use league_wire::iso;
+
+/// Why an agent's state changed.
+pub(super) fn cause(reason: Reason) -> String {
+    match reason {
+        Reason::ConnectionErrors(count) => format!("{count} calls could not reach it"),
+        Reason::Reinstated => "the administrator took it back".into(),
+        Reason::Registered
+        | Reason::RegistrationFailed
+        | Reason::LeagueStarted
+        | Reason::LeagueEnded
+        | Reason::Timeouts(_)
+        | Reason::InvalidMoves(_)
+        | Reason::Failures(_)
+        | Reason::Recovered
+        | Reason::RecoveryFailed
+        | Reason::Banned
+        | Reason::CriticalError => reason.to_string(),
+    }
+}
+
+/// Whether a referee waits for the administrator's approval.
+pub(super) fn waits_for_approval(league: &League, agent: AgentId) -> bool {
+    let AgentId::Referee(id) = agent else { return false };
+    let needs_one = league.admission().referees == RefereeAdmission::KeyOrApproval;
+    let referee = league.referee(id);
+    needs_one && referee.is_some_and(|referee| !(referee.operated || referee.approved))
+}
+
+/// What is out of the ordinary with an agent, if anything is.
+pub(super) fn remark(league: &League, agent: AgentId) -> Option<String> {
+    match league.lifecycle(agent)?.state() {
+        AgentState::Suspended { until, cause: why, .. } => {
+            Some(format!("until {}: {}", iso::format(*until), cause(*why)))
+        }
+        AgentState::Shutdown { may_return: true, .. } => {
+            Some("may register once more with its token".into())
+        }
+        AgentState::Shutdown { cause: why, .. } => Some(cause(*why)),
+        AgentState::Init | AgentState::Registered | AgentState::Active => {
+            let waits = waits_for_approval(league, agent);
+            waits.then(|| format!("no matches before `league approve {agent}`"))
+        }
+    }
+}
+
+/// What only the administrator should know of an agent's place.
+pub(super) fn remark_on_place(league: &League, agent: AgentId) -> Option<&'static str> {
+    let hold = league.hold(agent)?;
+    if hold.released {
+        return Some("its place is let go, nobody has taken it yet");
+    }
+    hold.awaited.then_some("has a new token and has not come back with it")
+}
