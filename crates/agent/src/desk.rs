@@ -229,7 +229,6 @@ pub const fn is_news(kind: MessageType) -> bool {
             | MessageType::RoundCompleted
             | MessageType::LeagueStandingsUpdate
             | MessageType::LeagueCompleted
-            | MessageType::SuspensionNotice
             | MessageType::LeagueError
     )
 }

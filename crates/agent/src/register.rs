@@ -254,8 +254,8 @@ async fn ask<Id: Display>(
     };
     let letter = Letter { envelope, message: role.message.clone() };
     let reply = send(exchange, application, letter).await?;
-    let member = settle((role.read)(reply.message)?, reply.envelope.league_id)?;
-    joined(exchange, &member.id, &member.league);
+    let (member, note) = settle((role.read)(reply.message)?, reply.envelope.league_id)?;
+    joined(exchange, &member.id, &member.league, note.as_deref());
     Ok(member)
 }
 
@@ -265,9 +265,14 @@ fn is_past(report: &ErrorReport) -> bool {
     code.is_some_and(|code| matches!(code, Code::E014 | Code::E019 | Code::E005))
 }
 
-fn joined(exchange: &Exchange, id: impl ToString, league: &LeagueId) {
-    log::at(Level::Info, exchange.component(), |line| {
-        line.agent(id).league(league).say("registered");
+fn joined(exchange: &Exchange, id: impl ToString, league: &LeagueId, note: Option<&str>) {
+    let level = if note.is_some() { Level::Warning } else { Level::Info };
+    log::at(level, exchange.component(), |line| {
+        line.agent(id).league(league);
+        match note {
+            Some(note) => line.say(format!("registered, but {note}")),
+            None => line.say("registered"),
+        };
     });
 }
 
@@ -327,13 +332,13 @@ fn is_passing(error: &AskError) -> bool {
 fn settle<Id>(
     response: RegisterResponse<Id>,
     league: Option<LeagueId>,
-) -> Result<Membership<Id>, RegisterError> {
+) -> Result<(Membership<Id>, Option<String>), RegisterError> {
     match response {
-        RegisterResponse::Accepted { id, token } => {
+        RegisterResponse::Accepted { id, token, note } => {
             let league = league.ok_or(RegisterError::Incomplete("league_id"))?;
             let token = token.reveal().parse();
             let token = token.map_err(|_| RegisterError::Incomplete("a token of ours"))?;
-            Ok(Membership { id, token, league })
+            Ok((Membership { id, token, league }, note))
         }
         RegisterResponse::Rejected(report) => Err(RegisterError::Rejected(report)),
     }

@@ -1,8 +1,8 @@
 //! Messages in a log: what came, what went, and what was refused.
 
 use league_core::id::{AgentId, ConversationId, LeagueId, MatchId};
-use league_wire::message::{ErrorReport, RegisterResponse};
-use league_wire::{Code, Envelope, Letter, Message, MessageType, Sender};
+use league_wire::message::{ErrorReport, RegisterResponse, SuspensionNotice};
+use league_wire::{AgentState, Code, Envelope, Letter, Message, MessageType, Sender};
 
 use super::{Level, Line, at};
 use crate::caller::CallError;
@@ -126,6 +126,19 @@ pub fn posted(agent: AgentId, letter: &Letter, body: &[u8]) {
     if super::is_on(Level::Debug) {
         Talk::sent(agent.into(), letter).went(body);
     }
+}
+
+/// Our agent was told by the manager that its state has changed.
+pub fn notified(component: Component, league: &LeagueId, notice: &SuspensionNotice) {
+    let SuspensionNotice { agent_id, state, reason, action_required, .. } = notice;
+    let level = match state {
+        AgentState::Suspended | AgentState::Shutdown => Level::Warning,
+        AgentState::Init | AgentState::Registered | AgentState::Active => Level::Info,
+    };
+    at(level, component, |line| {
+        line.message_type(MessageType::SuspensionNotice).league(league).agent(agent_id);
+        line.say(format!("the manager says {state}: {reason}; {action_required}"));
+    });
 }
 
 /// The part of the league that `sender` is.

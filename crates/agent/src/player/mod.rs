@@ -30,7 +30,7 @@ use crate::endpoint::{Answer, Service, serve};
 use crate::exchange::{Exchange, random_hex};
 use crate::guard::lock;
 use crate::limits::{HISTORY_MAX, INVITATIONS_MAX};
-use crate::log::{self, Level};
+use crate::log::{self, Level, talk};
 use crate::register::{self, Application, Enrolment, Membership, RegisterError};
 use crate::strategy::{Played, Situation, Strategy};
 
@@ -255,6 +255,11 @@ impl Desk for Player {
             }
             Message::GameError(_) => {
                 Ok(Message::Ack(Ack { of: Some(MessageType::GameError) }).into())
+            }
+            Message::SuspensionNotice(notice) => {
+                me.check_manager(&letter.envelope)?;
+                talk::notified(Component::Player, &me.league, notice);
+                Ok(Message::Ack(Ack { of: Some(MessageType::SuspensionNotice) }).into())
             }
             Message::Unread(kind) => {
                 me.check_manager(&letter.envelope)?;

@@ -26,6 +26,9 @@ pub(super) fn create(args: &CreateArgs) -> Result<(), Failure> {
         if let Some(codes) = codes {
             output::say(&format!("the join codes are in {}", codes.display()));
         }
+        if let Some(warning) = wanted.crowding() {
+            output::say(&format!("warning: {warning}"));
+        }
     }
     let wanted = serde_json::to_value(&wanted).context("the league cannot be written")?;
     let founded = look::block_on(client.post("/api/v1/admin/leagues", &wanted))?;

@@ -168,7 +168,11 @@ impl Voice {
     fn welcome(&self, new: Joined) {
         if !self.json {
             let Joined { id, name, league, endpoint } = &new;
-            output::offer(&format!("  {id} ({name}) plays in {league}, called at {endpoint}\n"));
+            let does = match self.component {
+                Component::Referee => "officiates in",
+                Component::Player | Component::Manager => "plays in",
+            };
+            output::offer(&format!("  {id} ({name}) {does} {league}, called at {endpoint}\n"));
         }
         let mut joined = self.joined.borrow_mut();
         joined.push(new);

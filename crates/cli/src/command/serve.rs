@@ -65,6 +65,9 @@ fn told(news: ServeNews, json: bool) {
             let text = format!("the join codes are in {}", file.display());
             logging::tell(Level::Info, Component::Manager, &text);
         }
+        ServeNews::Crowded(warning) => {
+            logging::tell(Level::Warning, Component::Manager, &warning);
+        }
         ServeNews::Failed(league, error) => {
             let text = format!("league {league}: {error}; trying again");
             logging::tell(Level::Critical, Component::Manager, &text);

@@ -39,3 +39,5 @@ mod service;
 #[cfg(test)]
 mod services;
 mod sim;
+#[cfg(test)]
+mod watching;

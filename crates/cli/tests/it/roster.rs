@@ -69,6 +69,9 @@ fn a_league_is_created_for_those_on_a_roster() {
     assert!(twice.stderr.contains("a join code is listed twice"), "{}", twice.stderr);
     let leagues = office.look("/api/v1/leagues").unwrap();
     assert_eq!(leagues["leagues"].as_array().unwrap().len(), 1, "half a league is none");
+    std::fs::write(place.path().join("three.csv"), "a,Ada,\nb,Alan,\nc,Kurt,\n").unwrap();
+    let many = office.run(&place, "create --league many --roster three.csv --players-max 2");
+    assert!(many.stderr.contains("3 on the roster, and the league takes 2"), "{}", many.stderr);
     assert!(play(&place, office).contains("Lovelace, Ada"), "grades belong to people");
 }
 
@@ -164,7 +167,12 @@ fn a_manager_in_the_open_gives_matches_to_its_own_referees_only() {
         let _players = office.seat(&place, &format!("player --count 2 --league {league}"));
         let early = office.run(&place, &format!("start {league}"));
         assert_eq!(early.code, Some(1), "{league}");
-        assert!(early.stderr.contains("needs a referee"), "{}", early.stderr);
+        let waits = "REF01 came without the join key and waits for `league approve REF01";
+        assert!(early.stderr.contains(waits), "{}", early.stderr);
+        let status = office.run(&place, &format!("status {league}")).stdout;
+        assert!(status.contains("no matches before `league approve REF01`"), "{status}");
+        let said = std::fs::read_to_string(place.path().join("stderr.txt")).unwrap();
+        assert!(said.contains("registered, but there are no matches for REF01"), "{said}");
         let key = format!("--join-key league-data/join-key-{league}");
         let _own = office.seat(&place, &format!("referee --league {league} {key}"));
         assert_eq!(office.run(&place, &format!("start {league}")).code, Some(0), "{league}");

@@ -199,10 +199,30 @@ impl League {
             |seat| self.stands(AgentId::Player(pairing.player(seat)), &[StateKind::Shutdown]);
         let (verdict, reason) = match (gone(Seat::A), gone(Seat::B)) {
             (true, true) => (Verdict::BothLost, "both players have left the league".into()),
-            (true, false) => (Verdict::TechnicalLoss(Seat::A), left(pairing, Seat::A)),
-            (false, _) => (Verdict::TechnicalLoss(Seat::B), left(pairing, Seat::B)),
+            (true, false) => (Verdict::TechnicalLoss(Seat::A), self.left(pairing.a)),
+            (false, _) => (Verdict::TechnicalLoss(Seat::B), self.left(pairing.b)),
         };
         Some(Fact::Walkover { match_id, verdict, reason: reason.into() })
+    }
+
+    /// Why a player is gone, in words.
+    fn left(&self, player: PlayerId) -> String {
+        let agent = AgentId::Player(player);
+        if let Some(reason) = self.bans.get(&agent) {
+            return format!("{player} was banned: {reason}");
+        }
+        match self.lifecycle(agent).map(Lifecycle::state) {
+            Some(AgentState::Shutdown { cause, .. }) => {
+                format!("{player} has left the league: {cause}")
+            }
+            Some(
+                AgentState::Init
+                | AgentState::Registered
+                | AgentState::Active
+                | AgentState::Suspended { .. },
+            )
+            | None => format!("{player} has left the league"),
+        }
     }
 
     /// When the league next wants a [`super::Command::Wake`] after it was woken at `woken`, and
@@ -244,6 +264,18 @@ impl League {
         }
     }
 
+    /// The suspended players that a match of the open round waits for.
+    pub(super) fn suspended_players(&self) -> impl Iterator<Item = PlayerId> {
+        let players = self.agenda.suspended.iter().filter_map(|(_, agent)| match agent {
+            AgentId::Player(player) => Some(*player),
+            AgentId::Referee(_) => None,
+        });
+        players.filter(|id| {
+            let current = self.player(*id).and_then(|player| player.current);
+            current.is_some_and(|match_id| self.is_in_play(match_id))
+        })
+    }
+
     /// Whether the start or the next round waits for nothing but somebody to officiate.
     pub fn lacks_referee(&self) -> bool {
         let waits = match (&self.phase, self.charter.start) {
@@ -263,10 +295,6 @@ impl League {
             AgentId::Referee(id) => &mut self.referees[id.index()].lifecycle,
         }
     }
-}
-
-fn left(pairing: Pairing, seat: Seat) -> String {
-    format!("{} has left the league", pairing.player(seat))
 }
 
 const fn suspended_until(lifecycle: &Lifecycle) -> Option<Timestamp> {

@@ -1,6 +1,7 @@
 //! What an event changes. Writes, never refuses.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::digest::digest;
 use super::{
@@ -90,7 +91,7 @@ impl League {
             Fact::CodeRedeemed { player, code } => {
                 self.redeemed.insert(*code, *player);
             }
-            Fact::Administered { order, .. } => self.obey(at, *order),
+            Fact::Administered { order, reason } => self.obey(at, *order, reason),
             Fact::TokenReplaced { agent, nonce } => self.replace_token(at, *agent, *nonce),
         }
     }
@@ -106,13 +107,17 @@ impl League {
         }
     }
 
-    fn obey(&mut self, at: Timestamp, order: Order) {
+    fn obey(&mut self, at: Timestamp, order: Order, reason: &Arc<str>) {
         match order {
             Order::Ban(agent) => {
                 self.hold_mut(agent).released = false;
+                self.bans.insert(agent, reason.clone());
                 self.note(at, agent, Trigger::Ban);
             }
-            Order::Reinstate(agent) => self.note(at, agent, Trigger::Reinstate),
+            Order::Reinstate(agent) => {
+                self.bans.remove(&agent);
+                self.note(at, agent, Trigger::Reinstate);
+            }
             Order::Approve(referee) => self.referees[referee.index()].approved = true,
             Order::Pause => self.paused = true,
             Order::Resume => {

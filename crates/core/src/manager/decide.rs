@@ -73,7 +73,7 @@ impl League {
             return Err(Refusal::TooFewPlayers { players });
         }
         if !self.has_official() {
-            return Err(Refusal::NoReferee);
+            return Err(self.nobody_officiates());
         }
         Ok(Decision { fact: Some(Fact::LeagueStarted), also: vec![], reply: Reply::Done })
     }
@@ -325,6 +325,16 @@ impl League {
             RefereeAdmission::KeyOrApproval => referee.operated || referee.approved,
         };
         admitted && !referee.hold.awaited && self.is_playing(AgentId::Referee(referee.id))
+    }
+
+    /// Why there is no referee that may officiate.
+    pub(super) fn nobody_officiates(&self) -> Refusal {
+        let playing = |referee: &&Referee| self.is_playing(AgentId::Referee(referee.id));
+        let referees = || self.referees.iter().filter(playing);
+        if let Some(away) = referees().find(|referee| referee.hold.awaited) {
+            return Refusal::RefereeAway(away.id);
+        }
+        referees().next().map_or(Refusal::NoReferee, |waiting| Refusal::NotApproved(waiting.id))
     }
 
     pub(super) fn has_official(&self) -> bool {

@@ -1,11 +1,11 @@
 //! What the shell must do after an event is in the books.
 
 use super::{Event, Fact, League};
-use crate::id::{AgentId, MatchId, RoundId};
+use crate::id::{AgentId, MatchId, PlayerId, RoundId};
 use crate::roster::{StateKind, Transition};
 
 /// Work for the shell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     /// Tell everybody about a round that opens.
     AnnounceRound(RoundId),
@@ -28,7 +28,7 @@ pub enum Effect {
 }
 
 /// Something that does not go on by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Alert {
     /// A match waits for the administrator's decision.
     MatchStuck(MatchId),
@@ -36,6 +36,8 @@ pub enum Alert {
     NoReferee,
     /// The time to start has passed, and there are too few players or nobody to officiate.
     StartOverdue,
+    /// A match waits for a player that is suspended.
+    PlayerSuspended(PlayerId),
 }
 
 impl League {
@@ -60,7 +62,11 @@ impl League {
             Fact::RefereeRegistered { referee, .. } | Fact::RefereeReturned { referee, .. } => {
                 vec![Effect::Welcome(AgentId::Referee(*referee))]
             }
-            Fact::RoundOpened { round, .. } => vec![Effect::AnnounceRound(*round)],
+            Fact::RoundOpened { round, .. } => {
+                let waiting = self.suspended_players().map(Alert::PlayerSuspended);
+                let first = std::iter::once(Effect::AnnounceRound(*round));
+                first.chain(waiting.map(Effect::Alert)).collect()
+            }
             Fact::ResultRecorded(_)
             | Fact::Walkover { .. }
             | Fact::MatchCancelled { .. }
@@ -71,7 +77,12 @@ impl League {
                 effects
             }
             Fact::LeagueCompleted => vec![Effect::AnnounceCompleted],
-            Fact::AgentChanged { agent, transition } => notices(*agent, *transition),
+            Fact::AgentChanged { agent, transition } => {
+                let mut effects = notices(*agent, *transition);
+                let waiting = self.suspended_players().find(|id| AgentId::Player(*id) == *agent);
+                effects.extend(waiting.map(Alert::PlayerSuspended).map(Effect::Alert));
+                effects
+            }
             Fact::MatchStuck { match_id, .. } => vec![Effect::Alert(Alert::MatchStuck(*match_id))],
         }
     }
@@ -79,7 +90,9 @@ impl League {
     /// What does not go on by itself, as things stand.
     pub fn alerts(&self) -> impl Iterator<Item = Alert> {
         let no_referee = self.lacks_referee().then_some(Alert::NoReferee);
-        no_referee.into_iter().chain(self.stuck_matches().map(Alert::MatchStuck))
+        let stuck = self.stuck_matches().map(Alert::MatchStuck);
+        let suspended = self.suspended_players().map(Alert::PlayerSuspended);
+        no_referee.into_iter().chain(stuck).chain(suspended)
     }
 
     fn alerted(&self) -> Vec<Effect> {

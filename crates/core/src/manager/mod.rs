@@ -78,6 +78,8 @@ pub struct League {
     late_lies: u32,
     admission: Admission,
     redeemed: BTreeMap<[u8; 32], PlayerId>,
+    /// Why the administrator has banned agents.
+    bans: BTreeMap<AgentId, Arc<str>>,
     paused: bool,
     registration_closed: bool,
     archived: bool,
@@ -202,6 +204,7 @@ impl League {
             late_lies: 0,
             admission: Admission::default(),
             redeemed: BTreeMap::new(),
+            bans: BTreeMap::new(),
             paused: false,
             registration_closed: false,
             archived: false,
@@ -376,6 +379,7 @@ impl PartialEq for League {
             && self.refused_reports == other.refused_reports
             && self.admission == other.admission
             && self.redeemed == other.redeemed
+            && self.bans == other.bans
             && (self.paused, self.registration_closed, self.archived)
                 == (other.paused, other.registration_closed, other.archived)
     }

@@ -126,7 +126,7 @@ impl League {
 
     fn rematch(&self, match_id: MatchId) -> Result<Fact, Refusal> {
         let open = self.open_match(match_id).ok_or_else(|| self.not_open(match_id))?;
-        let referee = self.replacement(None).ok_or(Refusal::NoReferee)?;
+        let referee = self.replacement(None).ok_or_else(|| self.nobody_officiates())?;
         let (attempt, rematch) = (open.attempt.saturating_add(1), open.rematch.saturating_add(1));
         let replaced = open.filed.map(|filed| filed.verdict);
         Ok(Fact::RematchOrdered { match_id, attempt, rematch, referee, replaced })

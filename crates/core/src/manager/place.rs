@@ -173,7 +173,8 @@ impl League {
         self.agenda.awaited.get(&player).is_some_and(|until| now < *until)
     }
 
-    fn is_in_play(&self, match_id: MatchId) -> bool {
+    /// Whether a match is open, has no result yet and does not wait for the administrator.
+    pub(super) fn is_in_play(&self, match_id: MatchId) -> bool {
         let open = self.open_match(match_id);
         open.is_some_and(|open| open.filed.is_none() && open.stuck.is_none())
     }

@@ -1,7 +1,9 @@
 //! What agents and people ask a league about.
 
+use std::sync::Arc;
+
 use super::{Admission, Filed, Invited, League, PlayerAdmission};
-use crate::id::{MatchId, PlayerId, RefereeId, RoundId};
+use crate::id::{AgentId, MatchId, PlayerId, RefereeId, RoundId};
 use crate::schedule::{Pairing, Round};
 
 /// A match, as far as the league remembers it.
@@ -41,6 +43,11 @@ impl League {
             PlayerAdmission::Open => &[],
         };
         codes.iter().map(|invited| (invited, self.redeemed.get(&invited.code).copied()))
+    }
+
+    /// Why the administrator has banned an agent.
+    pub fn ban_of(&self, agent: AgentId) -> Option<&Arc<str>> {
+        self.bans.get(&agent)
     }
 
     /// Whether no matches are handed out.

@@ -51,10 +51,16 @@ pub enum Refusal {
         players: usize,
     },
     /// Nobody to officiate.
-    #[error(
-        "a league needs a referee that may officiate, and there is none; one without the join key waits for `league approve`"
-    )]
+    #[error("a league needs a referee, and there is none that may officiate")]
     NoReferee,
+    /// The only referees are those that the administrator has not approved.
+    #[error(
+        "a league needs a referee that may officiate: {0} came without the join key and waits for `league approve {0} --reason …`"
+    )]
+    NotApproved(RefereeId),
+    /// The only referee has yet to come back with its new token.
+    #[error("a league needs a referee: {0} has a new token and has not come back with it")]
+    RefereeAway(RefereeId),
     /// There is no such match, or its round is not open yet.
     #[error("there is no match {0} to report")]
     UnknownMatch(MatchId),

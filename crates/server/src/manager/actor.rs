@@ -1,5 +1,6 @@
 //! The single writer of a league: decide, apply, append, publish, release.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use league_agent::ambient::{self, OsDice};
@@ -166,10 +167,10 @@ impl Actor {
         for event in events {
             self.dispatcher.apply(league, event);
         }
-        let mut before = None;
+        let mut done = BTreeSet::new();
         for effect in events.iter().flat_map(|event| league.effects(event)) {
-            // Who comes back with a new token is welcomed once.
-            if before.replace(effect) != Some(effect) {
+            // Effects show the league as it stands now: twice the same says nothing more.
+            if done.insert(effect) {
                 self.outbound.perform(effect);
             }
         }

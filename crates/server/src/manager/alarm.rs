@@ -1,8 +1,12 @@
 //! What does not go on by itself, in words: what is the matter, and what the administrator can do.
 
+use league_core::id::{AgentId, PlayerId};
 use league_core::manager::{Alert, League, Phase, StuckCause};
+use league_core::roster::{AgentState, Lifecycle};
 use league_wire::iso;
 use serde_json::{Value, json};
+
+use super::words;
 
 /// What is the matter with a league.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +25,7 @@ impl Alarm {
         match alert {
             Alert::NoReferee => no_referee(league),
             Alert::StartOverdue => start_overdue(league),
+            Alert::PlayerSuspended(player) => suspended(league, player),
             Alert::MatchStuck(match_id) => {
                 let stuck = league.open_match(match_id).and_then(|open| open.stuck);
                 let why = match stuck.map(|stuck| stuck.cause) {
@@ -53,6 +58,31 @@ impl Alarm {
     pub(super) fn document(&self) -> Value {
         json!({"alert": self.code, "text": self.text, "remedy": self.remedy})
     }
+}
+
+fn suspended(league: &League, player: PlayerId) -> Alarm {
+    let agent = AgentId::Player(player);
+    let current = league.player(player).and_then(|player| player.current);
+    let waiting = current.map_or_else(|| "a match".into(), |id| format!("match {id}"));
+    let (until, why) = match league.lifecycle(agent).map(Lifecycle::state) {
+        Some(AgentState::Suspended { until, cause, .. }) => {
+            (iso::format(*until), words::cause(*cause))
+        }
+        Some(
+            AgentState::Init
+            | AgentState::Registered
+            | AgentState::Active
+            | AgentState::Shutdown { .. },
+        )
+        | None => (String::new(), String::new()),
+    };
+    let text = format!("{waiting} waits for {player}, which is suspended: {why}");
+    let remedy = format!(
+        "{player} plays on if it answers a PING or registers with its token before {until}, and \
+         loses the match otherwise; `league reinstate {player} --reason …` lets it play on now, \
+         `league ban {player} --reason …` ends the wait"
+    );
+    Alarm { code: "player_suspended", text, remedy }
 }
 
 fn no_referee(league: &League) -> Alarm {
@@ -89,8 +119,11 @@ fn orphan(league: &League, match_id: String) -> Alarm {
 
 fn find_a_referee(league: &League) -> String {
     let waiting = |referee: &&league_core::manager::Referee| {
-        !(referee.operated || referee.approved || league.may_officiate(referee))
+        words::waits_for_approval(league, AgentId::Referee(referee.id))
     };
+    if let Some(away) = league.referees().iter().find(|referee| referee.hold.awaited) {
+        return format!("start {} again with its new token", away.id);
+    }
     let start = "start one: `league referee --manager URL --join-key FILE`";
     match league.referees().iter().find(waiting) {
         Some(referee) => format!("`league approve {} --reason …`, or {start}", referee.id),

@@ -169,6 +169,19 @@ impl Blueprint {
         Ok(PlayerAdmission::Codes(roster.iter().map(invited).collect()))
     }
 
+    /// What is worth a warning though it can be done: more people on the roster than may play.
+    pub fn crowding(&self) -> Option<String> {
+        let people = self.roster.as_ref()?.len();
+        let start = self.start.as_ref().map_or(Ok(StartRule::OnCommand), Start::rule).ok()?;
+        let max = self.players_max(start).ok()?;
+        (people > max as usize).then(|| {
+            format!(
+                "there are {people} on the roster, and the league takes {max} players: whoever \
+                 comes after them is refused (players_max says how many)"
+            )
+        })
+    }
+
     fn players_max(&self, start: StartRule) -> Result<u32, BadBlueprint> {
         let ceiling = self.players_max.unwrap_or(PLAYERS_MAX);
         if !(2..=PLAYERS_MAX).contains(&ceiling) {

@@ -5,8 +5,11 @@ use league_agent::log::{self, Level, Line};
 use league_agent::meter::Meter;
 use league_core::id::{ConversationId, LeagueId};
 use league_core::manager::{Event, Fact, Order, Profile, Recorded};
+use league_core::roster::{StateKind, Transition};
 use league_core::verdict::Verdict;
 use league_wire::{Code, MessageType};
+
+use super::words;
 
 /// Tells what is in the books now.
 pub(super) fn tell(league: &LeagueId, events: &[Event]) {
@@ -60,9 +63,11 @@ const fn level(fact: &Fact) -> Level {
         Fact::MatchReassigned { .. } => Level::Warning,
         Fact::ConductNoted { .. } | Fact::MatchStuck { .. } => Level::Error,
         Fact::ReportRefused { .. } => Level::Critical,
-        Fact::AgentChanged { .. } | Fact::AdmissionSet(_) | Fact::CodeRedeemed { .. } => {
-            Level::Debug
-        }
+        Fact::AgentChanged { transition, .. } => match transition.to {
+            StateKind::Suspended | StateKind::Shutdown => Level::Warning,
+            StateKind::Init | StateKind::Registered | StateKind::Active => Level::Info,
+        },
+        Fact::AdmissionSet(_) | Fact::CodeRedeemed { .. } => Level::Debug,
     }
 }
 
@@ -108,8 +113,16 @@ fn describe(line: &mut Line, fact: &Fact) {
             line.say("calls to the players of the match failed")
         }
         Fact::AgentChanged { agent, transition } => {
-            let (from, to) = (transition.from, transition.to);
-            line.agent(agent).say(format!("{from} becomes {to}"))
+            let Transition { from, to, reason } = *transition;
+            let why = words::cause(reason);
+            line.agent(agent).text("state", to);
+            match to {
+                StateKind::Suspended => line.say(format!("suspended, its matches wait: {why}")),
+                StateKind::Shutdown => line.say(format!("shut down: {why}")),
+                StateKind::Init | StateKind::Registered | StateKind::Active => {
+                    line.say(format!("{from} becomes {to}: {why}"))
+                }
+            }
         }
         Fact::Walkover { match_id, reason, .. } => {
             line.match_id(match_id).say(format!("decided without a game: {reason}"))
@@ -168,7 +181,7 @@ fn ordered<'a>(line: &'a mut Line, order: Order, reason: &str) -> &'a mut Line {
         Order::CloseRegistration => "close",
         Order::Archive => "archive",
     };
-    line.detail("order", what).say(format!("the administrator ordered {what}: {reason}"))
+    line.text("order", what).say(format!("the administrator ordered {what}: {reason}"))
 }
 
 fn joined<'a>(

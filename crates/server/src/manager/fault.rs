@@ -50,7 +50,10 @@ pub(super) fn refused(refusal: &Refusal) -> Box<ErrorReport> {
         | Refusal::RoundIsOver(match_id)
         | Refusal::RoundNotOpen(match_id)
         | Refusal::NoSuchMatch(match_id) => report.match_id = Some(*match_id),
-        Refusal::TooFewPlayers { .. } | Refusal::NoReferee => {
+        Refusal::TooFewPlayers { .. }
+        | Refusal::NoReferee
+        | Refusal::NotApproved(_)
+        | Refusal::RefereeAway(_) => {
             report.action_required = "Start the league when they have registered".into();
         }
         Refusal::AlreadyStarted => report.action_required = "Nothing; it is running".into(),
@@ -100,7 +103,10 @@ const fn code(refusal: &Refusal) -> Code {
         | Refusal::ReinstateFirst(_)
         | Refusal::InGoodStanding(_) => Code::L001,
         Refusal::AlreadyStarted => Code::G005,
-        Refusal::TooFewPlayers { .. } | Refusal::NoReferee => Code::L001,
+        Refusal::TooFewPlayers { .. }
+        | Refusal::NoReferee
+        | Refusal::NotApproved(_)
+        | Refusal::RefereeAway(_) => Code::L001,
         Refusal::UnknownMatch(_) | Refusal::NoSuchMatch(_) => Code::G003,
         Refusal::NotYourMatch { .. }
         | Refusal::StaleAttempt { .. }

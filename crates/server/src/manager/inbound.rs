@@ -37,7 +37,7 @@ use super::gate::{Gate, Rates, Visitor, origin};
 use super::leagues::{Leagues, Newcomer};
 use super::news::{self, Table};
 use super::view::Reader;
-use super::{Stub, admin, evidence, gauges, query, view, witness};
+use super::{Stub, admin, evidence, gauges, query, view, witness, words};
 use crate::limits::{ASSIGNMENTS_USUAL, HANDOUTS_MAX, LIST_WHOLE_MAX, OLD_ADDRESS_WAIT};
 
 const PROBING_AGENT: &str = concat!("league_manager/", env!("CARGO_PKG_VERSION"));
@@ -161,7 +161,7 @@ impl Manager {
         };
         let (response, league) = match outcome {
             Ok((AgentId::Player(id), token, league)) => {
-                (RegisterResponse::Accepted { id, token }, Some(league))
+                (RegisterResponse::Accepted { id, token, note: None }, Some(league))
             }
             Ok((AgentId::Referee(_), ..)) => unreachable!("a player was registered"),
             Err(report) => (RegisterResponse::Rejected(report), None),
@@ -221,12 +221,25 @@ impl Manager {
         };
         let (response, league) = match outcome {
             Ok((AgentId::Referee(id), token, league)) => {
-                (RegisterResponse::Accepted { id, token }, Some(league))
+                let note = self.note_to(&league, AgentId::Referee(id));
+                (RegisterResponse::Accepted { id, token, note }, Some(league))
             }
             Ok((AgentId::Player(_), ..)) => unreachable!("a referee was registered"),
             Err(report) => (RegisterResponse::Rejected(report), None),
         };
         Ok(Signed { league, ..Message::RefereeRegisterResponse(response).into() })
+    }
+
+    /// What a referee is told that gets no matches yet.
+    fn note_to(&self, league: &LeagueId, referee: AgentId) -> Option<String> {
+        let stub = self.leagues.find(league)?;
+        let waits = words::waits_for_approval(&stub.published().league, referee);
+        waits.then(|| {
+            format!(
+                "there are no matches for {referee} before the administrator approves it \
+                 (`league approve {referee}`); with the league's join key it needs no approval"
+            )
+        })
     }
 
     /// Who comes back, if the registration shows a token. A token that is nobody's is refused, so

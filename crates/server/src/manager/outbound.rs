@@ -11,6 +11,7 @@ use league_core::manager::dispatch::Handout;
 use league_core::manager::{Command, Effect, League, Phase, Refusal};
 use league_core::policy::Policy;
 use league_core::proof::Keys;
+use league_core::roster::{AgentState, Reason};
 use league_core::time::Timestamp;
 use league_wire::{AuthToken, Message};
 use tokio::sync::{Notify, watch};
@@ -123,22 +124,25 @@ impl Outbound {
                     *table = Table::of(&published.league);
                 }
                 drop(table);
-                self.post_all(news::round(&published.league, round));
+                self.post_all(&published.league, news::round(&published.league, round));
             }
             Effect::AnnounceRoundCompleted(round) => {
                 let published = self.stub.published();
                 let table = Table::of(&published.league);
                 *lock(&self.table) = table.clone();
                 let head = published.head.hash.to_string();
-                self.post_all(news::round_completed(&published.league, round, head));
-                self.post_all(Some(news::standings(&published.league, ambient::now(), &table)));
+                let league = &published.league;
+                self.post_all(league, news::round_completed(league, round, head));
+                self.post_all(league, Some(news::standings(league, ambient::now(), &table)));
             }
             Effect::AnnounceStandings => self.table_changed.notify_one(),
             Effect::AnnounceCompleted => {
                 let published = self.stub.published();
                 let table = lock(&self.table).clone();
                 let head = published.head.hash.to_string();
-                self.post_all(Some(news::completed(&published.league, &table, head)));
+                let notice = Arc::new(news::completed(&published.league, &table, head));
+                // Those who are out of it too: an agent stays up until it hears of the end.
+                lock(&self.couriers).values().for_each(|courier| courier.post(&notice));
             }
             Effect::NoticeSuspension(agent)
             | Effect::NoticeRecovery(agent)
@@ -183,10 +187,13 @@ impl Outbound {
         }
     }
 
-    fn post_all(&self, notice: Option<Notice>) {
+    /// Tells everybody who still takes part.
+    fn post_all(&self, league: &League, notice: Option<Notice>) {
         let Some(notice) = notice.map(Arc::new) else { return };
-        for courier in lock(&self.couriers).values() {
-            courier.post(&notice);
+        for (agent, courier) in &*lock(&self.couriers) {
+            if !is_out(league, *agent) {
+                courier.post(&notice);
+            }
         }
     }
 
@@ -258,15 +265,25 @@ impl Outbound {
             self.table_changed.notified().await;
             let wait = self.stub.published().league.policy().standings_within() / 2;
             tokio::time::sleep(wait).await;
-            let notice = {
-                let published = self.stub.published();
-                let league = &published.league;
-                let is_open = league.open_round().is_some();
-                is_open.then(|| news::standings(league, ambient::now(), &Table::of(league)))
-            };
-            self.post_all(notice);
+            let published = self.stub.published();
+            let league = &published.league;
+            if league.open_round().is_some() {
+                let notice = news::standings(league, ambient::now(), &Table::of(league));
+                self.post_all(league, Some(notice));
+            }
         }
     }
+}
+
+/// Whether an agent was banned or shut down before the end.
+fn is_out(league: &League, agent: AgentId) -> bool {
+    league.lifecycle(agent).is_some_and(|life| match life.state() {
+        AgentState::Shutdown { cause, .. } => *cause != Reason::LeagueEnded,
+        AgentState::Init
+        | AgentState::Registered
+        | AgentState::Active
+        | AgentState::Suspended { .. } => false,
+    })
 }
 
 /// Whether everybody has heard long ago that the league is over. Somebody else may listen by now

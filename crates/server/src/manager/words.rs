@@ -8,6 +8,7 @@ use league_wire::iso;
 /// Why an agent's state changed.
 pub(super) fn cause(reason: Reason) -> String {
     match reason {
+        Reason::ConnectionErrors(1) => "a call could not reach it".into(),
         Reason::ConnectionErrors(count) => format!("{count} calls could not reach it"),
         Reason::Reinstated => "the administrator took it back".into(),
         Reason::Registered
@@ -41,7 +42,10 @@ pub(super) fn remark(league: &League, agent: AgentId) -> Option<String> {
         AgentState::Shutdown { may_return: true, .. } => {
             Some("may register once more with its token".into())
         }
-        AgentState::Shutdown { cause: why, .. } => Some(cause(*why)),
+        AgentState::Shutdown { cause: why, .. } => Some(match league.ban_of(agent) {
+            Some(_) => "banned".into(),
+            None => cause(*why),
+        }),
         AgentState::Init | AgentState::Registered | AgentState::Active => {
             let waits = waits_for_approval(league, agent);
             waits.then(|| format!("no matches before `league approve {agent}`"))

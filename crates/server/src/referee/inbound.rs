@@ -9,6 +9,7 @@ use league_agent::component::Component;
 use league_agent::desk::{self, Desk, Signed, is_news, refusal, shown_token};
 use league_agent::endpoint::{Answer, Service};
 use league_agent::guard::lock;
+use league_agent::log::talk;
 use league_core::draw::Seed;
 use league_core::game;
 use league_core::id::{AgentId, MatchId};
@@ -145,6 +146,12 @@ impl Desk for RefereeDesk {
             Message::GameJoinAck(ref ack) => self.late(&letter, ack.match_id),
             Message::ChooseParityResponse(ref response) => self.late(&letter, response.match_id),
             Message::GameMoveResponse(ref response) => self.late(&letter, response.match_id),
+            Message::SuspensionNotice(notice) => {
+                let me = self.referee.enrolment.wait().await?;
+                me.check_manager(&letter.envelope)?;
+                talk::notified(Component::Referee, &me.league, &notice);
+                Ok(Message::Ack(Ack { of: Some(MessageType::SuspensionNotice) }).into())
+            }
             Message::Unread(kind) => {
                 self.referee.enrolment.wait().await?.check_manager(&letter.envelope)?;
                 if kind == MessageType::LeagueCompleted {

@@ -75,6 +75,8 @@ pub enum ServeNews {
     Founded(LeagueId, PathBuf),
     /// Codes were made up for whoever had none; the file holds them.
     Codes(PathBuf),
+    /// More are on the roster than may play.
+    Crowded(String),
     /// The books of a league cannot be written or read just now.
     Failed(LeagueId, OpenError),
     /// The books of a league are open again.
@@ -186,7 +188,11 @@ fn players(
     if let Some(codes) = codes {
         tell(ServeNews::Codes(codes));
     }
-    Ok(Blueprint { roster: Some(places), ..wanted.clone() }.players()?)
+    let wanted = Blueprint { roster: Some(places), ..wanted.clone() };
+    if let Some(warning) = wanted.crowding() {
+        tell(ServeNews::Crowded(warning));
+    }
+    Ok(wanted.players()?)
 }
 
 fn warn_of_lost_database(file: &Path) {

@@ -88,7 +88,10 @@ pub(super) fn answer(keys: &Keys, league: &League, answered: Answered) -> Body {
         Answered::League(Some(_), Err(_)) => Body::Denied(Denial::Final),
         Answered::League(None, Err(refusal)) => {
             use league_core::manager::Refusal;
-            let later = matches!(refusal, Refusal::TooFewPlayers { .. } | Refusal::NoReferee);
+            let later = matches!(
+                refusal,
+                Refusal::TooFewPlayers { .. } | Refusal::NoReferee | Refusal::NotApproved(_)
+            );
             Body::Denied(if later { Denial::Busy } else { Denial::Final })
         }
     }

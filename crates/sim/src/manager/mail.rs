@@ -89,7 +89,9 @@ impl Mail {
                 stage.call(Node::Administrator, Letter::bare(Body::Stuck { match_id }));
             }
             // Somebody will come, without being asked to.
-            Effect::Alert(Alert::NoReferee | Alert::StartOverdue) => {}
+            Effect::Alert(
+                Alert::NoReferee | Alert::StartOverdue | Alert::PlayerSuspended(_),
+            ) => {}
         }
     }
 

@@ -61,6 +61,8 @@ pub enum RegisterResponse<Id> {
         id: Id,
         /// Its token from now on; empty if the manager gives none.
         token: AuthToken,
+        /// What keeps it from taking part yet, if anything does.
+        note: Option<String>,
     },
     /// The agent is not in.
     Rejected(Box<ErrorReport>),
@@ -179,6 +181,7 @@ where
             Decision::Accepted => Ok(Self::Accepted {
                 id: f.required(Id::ID_FIELD)?,
                 token: f.optional("auth_token")?.unwrap_or_else(|| AuthToken::new("")),
+                note: f.clipped("note", REASON_BYTES_MAX)?,
             }),
             Decision::Rejected => {
                 let mut report = ErrorReport::read_refusal(f)?;
@@ -194,12 +197,13 @@ where
 
     fn write(&self, o: &mut Object<'_>) {
         match self {
-            Self::Accepted { id, token } => {
+            Self::Accepted { id, token, note } => {
                 o.field("status", &Decision::Accepted);
                 o.field(Id::ID_FIELD, id);
                 o.field("auth_token", token);
                 o.repeat("auth_token", token);
                 o.field("rejection_reason", &None::<String>);
+                o.optional("note", note.as_ref());
             }
             Self::Rejected(report) => {
                 o.field("status", &Decision::Rejected);

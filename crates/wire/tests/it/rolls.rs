@@ -170,7 +170,7 @@ impl<T: Roll> Roll for Box<T> {
 impl<Id: Roll> Roll for RegisterResponse<Id> {
     fn roll(dice: &mut SeededDice) -> Self {
         if dice.any() {
-            return Self::Accepted { id: dice.any(), token: dice.any() };
+            return Self::Accepted { id: dice.any(), token: dice.any(), note: dice.any() };
         }
         Self::Rejected(dice.any())
     }

@@ -173,6 +173,7 @@ fn registration(kind: MessageType) -> Message {
             Message::RefereeRegisterResponse(RegisterResponse::Accepted {
                 id: RefereeId::new(1),
                 token: AuthToken::new("tok_referee_REF01_77aa"),
+                note: None,
             })
         }
         Type::LeagueRegisterRequest => {
@@ -183,6 +184,7 @@ fn registration(kind: MessageType) -> Message {
         _ => Message::LeagueRegisterResponse(RegisterResponse::Accepted {
             id: P01,
             token: AuthToken::new("tok_player_P01_c0ffee"),
+            note: None,
         }),
     }
 }

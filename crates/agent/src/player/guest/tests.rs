@@ -191,7 +191,7 @@ impl Desk for Office {
         known.push(registration);
         let id: PlayerId = format!("P{:02}", known.len()).parse().unwrap();
         let token = AuthToken::new(&format!("tok_of_{id}"));
-        let accepted = RegisterResponse::Accepted { id, token };
+        let accepted = RegisterResponse::Accepted { id, token, note: None };
         let message = Message::LeagueRegisterResponse(accepted);
         Ok(Signed { league: Some(me().league), ..message.into() })
     }

@@ -368,3 +368,48 @@ fn nobody_fails_more_often_than_one_match_has_room_for() {
         }
     }
 }
+
+// req: LIFE-3
+#[test]
+fn a_round_that_waits_for_a_suspended_player_says_so() {
+    let mut hall = Hall::started(8, 1);
+    hall.silence(PlayerId::new(1), 3);
+    assert_eq!(hall.league.alerts().collect::<Vec<_>>(), [], "its match is over");
+    let round = hall.league.open_round().unwrap().id;
+    while hall.league.open_round().unwrap().id == round {
+        let (match_id, _) = hall.next_open();
+        let report = hall.report(match_id, ["even", "odd"]);
+        hall.file(report).unwrap();
+    }
+    let alert = Alert::PlayerSuspended(PlayerId::new(1));
+    assert_eq!(hall.league.alerts().collect::<Vec<_>>(), [alert]);
+    let opened = hall.books.last().unwrap();
+    let effects = hall.league.effects(opened);
+    assert_eq!(effects, [Effect::AnnounceRound(round.next()), Effect::Alert(alert)]);
+    hall.ask(Command::ProbeAnswered { agent: agent(1) }).unwrap();
+    assert_eq!(hall.league.alerts().count(), 0);
+}
+
+#[test]
+fn a_walkover_says_why_the_player_is_gone() {
+    let mut hall = Hall::started(4, 1);
+    let ban = |number| Command::Administer {
+        order: Order::Ban(agent(number)),
+        reason: "sold its vote".into(),
+    };
+    hall.ask(ban(1)).unwrap();
+    let told = |hall: &Hall| {
+        let reason = hall.books.iter().rev().find_map(|event| match &event.fact {
+            Fact::Walkover { reason, .. } => Some(reason.to_string()),
+            _ => None,
+        });
+        reason.unwrap()
+    };
+    assert_eq!(told(&hall), "P01 was banned: sold its vote");
+    assert_eq!(hall.league, hall.replayed());
+    let mut hall = Hall::started(8, 1);
+    hall.silence(PlayerId::new(1), 3);
+    hall.pass(300);
+    hall.play_to_the_end();
+    assert_eq!(told(&hall), "P01 has left the league: no sign of life in the time to recover");
+}

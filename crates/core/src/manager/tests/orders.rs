@@ -29,7 +29,7 @@ fn unapproved_foreign_referees_get_no_matches() {
     let admission = Admission { players: PlayerAdmission::Open, referees };
     hall.ask(Command::SetAdmission(Box::new(admission))).unwrap();
     hall.ask(officiating(profile(8_001), 4, false)).unwrap();
-    assert_eq!(hall.ask(Command::Start), Err(Refusal::NoReferee));
+    assert_eq!(hall.ask(Command::Start), Err(Refusal::NotApproved(RefereeId::new(1))));
     hall.ask(order(Order::Approve(RefereeId::new(1)))).unwrap();
     hall.ask(Command::Start).unwrap();
     hall.play_to_the_end();
