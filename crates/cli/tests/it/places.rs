@@ -24,7 +24,7 @@ fn asks(office: &Office, agent: &str, token: &str) -> Value {
 }
 
 fn is_under_way(office: &Office) -> Option<()> {
-    let league = office.look("/api/v1/leagues/spring").unwrap();
+    let league = office.look("/api/v1/leagues/spring")?;
     (league["phase"] == "playing").then_some(())
 }
 

@@ -112,18 +112,7 @@ fn describe(line: &mut Line, fact: &Fact) {
             line.detail("connection_errors", errors).detail("invalid_moves", invalid);
             line.say("calls to the players of the match failed")
         }
-        Fact::AgentChanged { agent, transition } => {
-            let Transition { from, to, reason } = *transition;
-            let why = words::cause(reason);
-            line.agent(agent).text("state", to);
-            match to {
-                StateKind::Suspended => line.say(format!("suspended, its matches wait: {why}")),
-                StateKind::Shutdown => line.say(format!("shut down: {why}")),
-                StateKind::Init | StateKind::Registered | StateKind::Active => {
-                    line.say(format!("{from} becomes {to}: {why}"))
-                }
-            }
-        }
+        Fact::AgentChanged { agent, transition } => changed(line.agent(agent), *transition),
         Fact::Walkover { match_id, reason, .. } => {
             line.match_id(match_id).say(format!("decided without a game: {reason}"))
         }
@@ -144,6 +133,19 @@ fn describe(line: &mut Line, fact: &Fact) {
             line.agent(agent).say("has a new token; the old one no longer works")
         }
     };
+}
+
+fn changed(line: &mut Line, transition: Transition) -> &mut Line {
+    let Transition { from, to, reason } = transition;
+    let why = words::cause(reason);
+    line.text("state", to);
+    match to {
+        StateKind::Suspended => line.say(format!("suspended, its matches wait: {why}")),
+        StateKind::Shutdown => line.say(format!("shut down: {why}")),
+        StateKind::Init | StateKind::Registered | StateKind::Active => {
+            line.say(format!("{from} becomes {to}: {why}"))
+        }
+    }
 }
 
 fn ordered<'a>(line: &'a mut Line, order: Order, reason: &str) -> &'a mut Line {

@@ -1,5 +1,5 @@
-//! What may be read of a league, as plain JSON: nothing secret, and nothing of a match before it has
-//! ended. Addresses, e-mail and who is behind an agent are shown to the administrator alone.
+//! What may be read of a league, as plain JSON: nothing secret, and nothing of a match before it
+//! has ended. Addresses, e-mail and who is behind an agent are shown to the administrator alone.
 
 use league_agent::ambient;
 use league_agent::endpoint::Answer;

@@ -196,10 +196,8 @@ impl Ledger {
                 self.reference.players.push(*player);
                 self.enrol(AgentId::Player(*player), &profile.endpoint);
             }
-            Fact::TokenReplaced { agent, nonce } => {
-                if let AgentId::Player(player) = agent {
-                    self.nonces.insert(*player, *nonce);
-                }
+            Fact::TokenReplaced { agent: AgentId::Player(player), nonce } => {
+                self.nonces.insert(*player, *nonce);
             }
             Fact::PlayerReturned { player, profile, .. } => {
                 self.enrol(AgentId::Player(*player), &profile.endpoint);
@@ -255,7 +253,8 @@ impl Ledger {
             | Fact::LeagueCompleted
             | Fact::ConductNoted { .. }
             | Fact::AdmissionSet(_)
-            | Fact::CodeRedeemed { .. } => {}
+            | Fact::CodeRedeemed { .. }
+            | Fact::TokenReplaced { agent: AgentId::Referee(_), .. } => {}
         }
         Ok(())
     }

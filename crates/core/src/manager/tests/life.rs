@@ -399,9 +399,9 @@ fn a_walkover_says_why_the_player_is_gone() {
     };
     hall.ask(ban(1)).unwrap();
     let told = |hall: &Hall| {
-        let reason = hall.books.iter().rev().find_map(|event| match &event.fact {
-            Fact::Walkover { reason, .. } => Some(reason.to_string()),
-            _ => None,
+        let reason = hall.books.iter().rev().find_map(|event| {
+            let Fact::Walkover { reason, .. } = &event.fact else { return None };
+            Some(reason.to_string())
         });
         reason.unwrap()
     };
