@@ -10,7 +10,6 @@ use league_core::id::{AgentId, MatchId, PlayerId, RoundId};
 use league_core::manager::{Filed, League, Phase, Player, Profile};
 use league_core::roster::AgentState;
 use league_core::seat::Seat;
-use league_core::standings::Row;
 use league_core::verdict::Verdict;
 use league_wire::message::{ErrorReport, LeagueQuery, LeagueQueryResponse};
 use league_wire::{Code, Fragment, QueryType, iso};
@@ -53,22 +52,7 @@ fn standings(league: &League, query: &LeagueQuery) -> Answered {
             return Err(refusal(Code::E003, &text));
         }
     };
-    Ok(page("standings", query, &rows, |row| standing(league, row)))
-}
-
-fn standing(league: &League, row: &Row) -> Value {
-    let record = &row.record;
-    json!({
-        "rank": row.rank,
-        "player_id": row.player.to_string(),
-        "display_name": name(league, row.player),
-        "played": record.played,
-        "wins": record.wins,
-        "draws": record.draws,
-        "losses": record.losses,
-        "technical_losses": record.technical_losses,
-        "points": record.points,
-    })
+    Ok(page("standings", query, &rows, |row| view::standing(league, row)))
 }
 
 fn schedule(league: &League, query: &LeagueQuery) -> Value {
@@ -133,7 +117,7 @@ fn player_stats(league: &League, figures: &Figures, id: PlayerId) -> Answered {
     let mut stats = json!({
         "player_id": id.to_string(),
         "display_name": player.profile.display_name,
-        "standing": row.map(|row| standing(league, row)),
+        "standing": row.map(|row| view::standing(league, row)),
         "history": history,
         "figures_since": figures.since(),
     });
@@ -272,10 +256,6 @@ fn page<T>(name: &str, query: &LeagueQuery, entries: &[T], entry: impl Fn(&T) ->
     let shown = entries.iter().skip(offset).take(limit.min(QUERY_ENTRIES_MAX));
     let shown: Vec<Value> = shown.map(entry).collect();
     json!({ name: shown, "offset": offset, "total": entries.len() })
-}
-
-fn name(league: &League, player: PlayerId) -> &str {
-    league.player(player).map_or("", |player| &player.profile.display_name)
 }
 
 fn player_of(asker: AgentId, query: &LeagueQuery) -> Result<PlayerId, Box<ErrorReport>> {

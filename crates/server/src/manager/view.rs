@@ -118,7 +118,8 @@ fn standings(published: &Published, reader: Reader) -> Value {
     })
 }
 
-fn standing(league: &League, row: &Row) -> Value {
+/// One line of the table.
+pub(super) fn standing(league: &League, row: &Row) -> Value {
     let record = &row.record;
     let player = league.player(row.player);
     json!({
