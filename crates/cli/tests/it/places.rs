@@ -148,5 +148,34 @@ fn without_a_roster_the_address_is_let_go() {
     let unknown = office.run(&place, "rotate P77 --reason lost");
     assert!(unknown.stderr.contains("P77 is not such an agent"), "{}", unknown.stderr);
     let token = order(&office, &place, "rotate REF01")["token"].as_str().unwrap().to_string();
-    assert_eq!(asks(&office, "referee:REF01", &token)["result"]["data"]["state"], "REGISTERED");
+    let state = |office: &Office| asks(office, "referee:REF01", &token)["result"]["data"].clone();
+    assert_eq!(state(&office)["state"], "REGISTERED");
+    office.service.kill();
+    let office = Office::open(&place);
+    assert_eq!(state(&office)["state"], "REGISTERED", "the books know which token counts");
+}
+
+#[test]
+fn a_referee_with_a_new_token_gets_its_matches_when_it_shows_it() {
+    let place = Place::new();
+    let office = Office::open(&place);
+    let rules = "--set announcement_lead=0s --set choice_timeout=6s";
+    found(&office, &place, &format!("--league spring --start players=2 {rules}"));
+    let first = office.seat(&place, &format!("{REFEREE} --data whistle"));
+    let _slow = office.seat(&place, "player --strategy slow --count 2");
+    until("they play", || is_under_way(&office));
+    let token = order(&office, &place, "rotate REF01")["token"].as_str().unwrap().to_string();
+    let league = office.look("/api/v1/leagues/spring").unwrap();
+    assert_eq!(league["alerts"][0]["alert"], "no_referee", "{league}");
+    let remedy = league["alerts"][0]["remedy"].as_str().unwrap();
+    assert!(remedy.contains("start REF01 again with its new token"), "{remedy}");
+    first.kill();
+    let kept = format!("spring REF01 {token}\n");
+    std::fs::write(place.path().join("whistle/referee"), kept).unwrap();
+    let mut back = office.send(&place, &format!("{REFEREE} --data whistle"));
+    assert_eq!(id(&mut back), "REF01");
+    let standings = office.standings_at_the_end("spring");
+    let rows = standings["standings"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row["technical_losses"] == 0), "{standings}");
+    assert!(rows.iter().all(|row| row["played"] == 1), "{standings}");
 }

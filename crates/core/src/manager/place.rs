@@ -56,8 +56,8 @@ impl League {
         let player = match &self.admission.players {
             PlayerAdmission::Codes(_) => *self.redeemed.get(&application.join_code?)?,
             PlayerAdmission::Open => match self.registered_as(application)? {
-                AgentId::Player(player) => player,
-                AgentId::Referee(_) => return None,
+                AgentId::Player(player) if calls_from_there(application) => player,
+                AgentId::Player(_) | AgentId::Referee(_) => return None,
             },
         };
         self.players[player.index()].hold.released.then_some(player)
@@ -72,7 +72,8 @@ impl League {
     ) -> Option<RefereeId> {
         let AgentId::Referee(referee) = self.registered_as(application)? else { return None };
         let known = &self.referees[referee.index()];
-        (known.hold.released && (operated || !known.operated)).then_some(referee)
+        let is_itself = calls_from_there(application) && (operated || !known.operated);
+        (known.hold.released && is_itself).then_some(referee)
     }
 
     /// Somebody takes the place of a player that was let go.
@@ -178,6 +179,21 @@ impl League {
         let open = self.open_match(match_id);
         open.is_some_and(|open| open.filed.is_none() && open.stuck.is_none())
     }
+}
+
+/// Whether an application comes from the machine that it names, as far as the address tells:
+/// everybody can name an address.
+fn calls_from_there(application: &Application) -> bool {
+    let Application { profile, host, .. } = application;
+    let rest = profile.endpoint.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let named = match authority.rsplit_once(':') {
+        Some((named, port)) if !port.ends_with(']') => named,
+        Some(_) | None => authority,
+    };
+    let is_number = named.starts_with('[')
+        || named.chars().all(|c| c.is_ascii_digit() || c == '.') && !named.is_empty();
+    !is_number || named == &**host
 }
 
 /// A place that was let go has somebody again, with a token of its own.

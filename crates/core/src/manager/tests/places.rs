@@ -141,9 +141,14 @@ fn without_codes_the_address_says_who_comes_back() {
     let stranger = Profile { display_name: "Agent Alpha".into(), ..profile(9_000) };
     assert_eq!(hall.ask(joining(stranger)), Err(Refusal::LateRegistration), "names are public");
     let nonce_before = nonce(&hall, 1);
-    assert!(
-        matches!(hall.join_player(1), Ok(Reply::Registered { agent, .. }) if agent == player(1))
-    );
+    let from = |host: &str| {
+        let application = Application { host: host.into(), ..application(profile(8_101)) };
+        Command::RegisterPlayer(Box::new(application))
+    };
+    let taken = Err(Refusal::AlreadyRegistered(player(1)));
+    assert_eq!(hall.ask(from("10.6.6.6")), taken, "everybody can name an address");
+    let told = hall.ask(from("127.0.0.1")).unwrap();
+    assert!(matches!(told, Reply::Registered { agent, .. } if agent == player(1)));
     assert_ne!(nonce(&hall, 1), nonce_before);
     hall.play_to_the_end();
     assert_eq!(hall.league, hall.replayed());
@@ -162,10 +167,15 @@ fn a_released_place_of_the_operators_referee_is_not_for_strangers() {
         hall.ask(order(Order::Release(referee(number)))).unwrap();
     }
     hall.now = hall.now + Duration::from_secs(600);
-    let stranger = officiating(profile(8_001), 4, false);
-    assert_eq!(hall.ask(stranger), Err(Refusal::AlreadyRegistered(referee(1))));
-    hall.ask(officiating(profile(8_001), 4, true)).unwrap();
-    hall.ask(officiating(profile(8_002), 1, false)).unwrap();
+    let here = |port, operated| {
+        let application = Application { host: "127.0.0.1".into(), ..application(profile(port)) };
+        Command::RegisterReferee { application: Box::new(application), capacity: 4, operated }
+    };
+    let taken = Err(Refusal::AlreadyRegistered(referee(1)));
+    assert_eq!(hall.ask(here(8_001, false)), taken);
+    assert_eq!(hall.ask(officiating(profile(8_001), 4, true)), taken, "from elsewhere");
+    hall.ask(here(8_001, true)).unwrap();
+    hall.ask(here(8_002, false)).unwrap();
     let may = |hall: &Hall, at: usize| hall.league.may_officiate(&hall.league.referees()[at]);
     assert_eq!((may(&hall, 0), may(&hall, 1)), (true, false), "approval is for whom one knows");
     assert_eq!(hall.league, hall.replayed());
