@@ -3,9 +3,15 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use league_core::id::MatchId;
+
 use crate::code::Code;
 use crate::json::Json;
 use crate::limits::GOT_CHARS_MAX;
+use crate::shown::{field, is_choice};
+
+/// What came where nothing came.
+const NOTHING: &str = "nothing";
 
 /// Why a message could not be read. Its texts never contain a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +36,7 @@ impl DecodeError {
         Self {
             at: at.into(),
             expected: expected.into(),
-            got: "nothing".into(),
+            got: NOTHING.into(),
             fix: format!("add `{at}`").into(),
             code: Code::E003,
             receipt: false,
@@ -53,6 +59,29 @@ impl DecodeError {
     pub fn too_long(at: &str, bytes: usize, bytes_max: usize) -> Self {
         let expected = format!("a text of at most {bytes_max} bytes");
         Self::wrong(Code::E003, at, expected, format!("{bytes} bytes"))
+    }
+
+    /// The answer at `at` is about the match `got` and not about `expected`.
+    pub fn another_match(at: &str, expected: MatchId, got: MatchId) -> Self {
+        let at = join(at, field::MATCH);
+        Self::wrong(Code::E015, &at, format!("{expected}, as in the call"), got.to_string())
+    }
+
+    /// Where, what was expected and what came, without advice.
+    pub fn in_short(&self) -> String {
+        let Self { at, expected, got, .. } = self;
+        match got.as_str() {
+            NOTHING => format!("`{at}` is missing"),
+            got => format!("`{at}`: expected {expected}, got {got}"),
+        }
+    }
+
+    /// The same error for those who must not know yet what a player chose.
+    pub fn without_choice(&self) -> Self {
+        let name = self.at.rsplit('.').next().unwrap_or_default();
+        let is_about_choice = is_choice(name) && self.got != NOTHING;
+        let got = if is_about_choice { HIDDEN.into() } else { self.got.clone() };
+        Self { got, ..self.clone() }
     }
 
     /// Whether what came is no answer but only says that the call was heard: it is no message of
@@ -151,4 +180,23 @@ fn clipped(text: &str) -> String {
         return text.into();
     }
     text.chars().take(GOT_CHARS_MAX).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_texts_name_the_field_and_may_leave_out_a_choice() {
+        let missing = DecodeError::missing("result.accept", "true or false");
+        assert_eq!(missing.in_short(), "`result.accept` is missing");
+        let wrong = |at: &str| DecodeError::wrong(Code::E004, at, "a word", "\"BADodd\"".into());
+        let (choice, other) = (wrong("result.parity_choice"), wrong("result.match_id"));
+        assert_eq!(choice.in_short(), "`result.parity_choice`: expected a word, got \"BADodd\"");
+        let covered = choice.without_choice();
+        assert!(!covered.to_string().contains("odd"), "{covered}");
+        assert_eq!(other.without_choice(), other);
+        let missing = DecodeError::missing("params.move_data", "a move");
+        assert_eq!(missing.without_choice().in_short(), "`params.move_data` is missing");
+    }
 }

@@ -74,10 +74,8 @@ fn cover(json: &mut Value) {
             let is_report = fields.contains_key("technical_losers");
             for (name, value) in fields.iter_mut() {
                 let name = name.as_str();
-                let is_covered = SECRETS.contains(&name)
-                    || CHOICES.contains(&name)
-                    || name.ends_with("_choice")
-                    || is_report && name == "reason";
+                let is_covered =
+                    SECRETS.contains(&name) || is_choice(name) || is_report && name == "reason";
                 if is_covered && !value.is_null() {
                     *value = REDACTED.into();
                 } else if let (Value::String(text), true) =
@@ -94,6 +92,11 @@ fn cover(json: &mut Value) {
             }
         }
     }
+}
+
+/// Whether the field `name` tells a choice, or the whole match.
+pub(crate) fn is_choice(name: &str) -> bool {
+    CHOICES.contains(&name) || name.ends_with("_choice")
 }
 
 /// `text` as a JSON string.

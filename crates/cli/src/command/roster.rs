@@ -14,8 +14,8 @@ pub(super) fn table(document: &Value) -> String {
     let now = ambient::wall();
     let names = names("name", &agents);
     let mut out = format!(
-        "  id     {}  state       timeouts  errors  invalid  answers   mean ms    p50 ms    p95 ms    \
-         p99 ms  {:16}  {}\n",
+        "  id     {}  state       timeouts  errors  unusable  invalid  answers   mean ms    p50 ms    \
+         p95 ms    p99 ms  {:16}  {}\n",
         names[0], "clock", "heard of"
     );
     for (agent, name) in agents.iter().zip(&names[1..]) {
@@ -25,12 +25,13 @@ pub(super) fn table(document: &Value) -> String {
             |key: &str| times[key].as_f64().map_or_else(|| "-".into(), |ms| format!("{ms:.1}"));
         let remark = agent["remark"].as_str().map(|remark| format!("; {remark}"));
         out.push_str(&format!(
-            "  {:5}  {}  {:10}  {:>8}  {:>6}  {:>7}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:16}  {}{}\n",
+            "  {:5}  {}  {:10}  {:>8}  {:>6}  {:>8}  {:>7}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:16}  {}{}\n",
             agent["agent_id"].as_str().unwrap_or_default(),
             name,
             agent["state"].as_str().unwrap_or_default(),
             number("timeouts"),
             number("connection_errors"),
+            number("unusable_answers"),
             number("invalid_moves"),
             times["count"].as_u64().map_or_else(|| "-".into(), |n| n.to_string()),
             ms("mean_ms"),
@@ -92,7 +93,7 @@ fn missing(document: &Value) -> String {
 /// How far a clock is off, if it is.
 fn clock(agent: &Value) -> String {
     match (agent["clock_is_off"].as_bool(), agent["clock_skew_ms"].as_f64()) {
-        (Some(true), Some(ms)) => format!("off by {:+.1} s", ms / 1000.0),
+        (Some(true), Some(ms)) => format!("{} {}", off_by(ms / 1000.0), side(ms)),
         (_, Some(_)) => "right".into(),
         (_, None) => "-".into(),
     }
@@ -119,6 +120,21 @@ fn span(span: Duration) -> String {
     }
 }
 
+/// A difference of clocks as people say it: nobody counts a year in seconds.
+fn off_by(seconds: f64) -> String {
+    let (minute, hour, day) = (60.0, 3_600.0, 86_400.0);
+    match seconds.abs() {
+        seconds if seconds < 2.0 * minute => format!("{seconds:.1} s"),
+        seconds if seconds < 2.0 * hour => format!("{:.0} min", seconds / minute),
+        seconds if seconds < 2.0 * day => format!("{:.0} h", seconds / hour),
+        seconds => format!("{:.0} days", seconds / day),
+    }
+}
+
+const fn side(ms: f64) -> &'static str {
+    if ms.is_sign_negative() { "slow" } else { "fast" }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -133,7 +149,7 @@ mod tests {
     fn every_agent_has_its_line() {
         let document = json!({"figures_since": "2030-01-01T00:00:00.000Z", "agents": [
             {"agent_id": "P01", "display_name": "Ada", "state": "ACTIVE", "timeouts": 1,
-             "connection_errors": 0, "invalid_moves": 2, "clock_is_off": true,
+             "connection_errors": 0, "unusable_answers": 3, "invalid_moves": 2, "clock_is_off": true,
              "clock_skew_ms": -61_500,
              "response_times": {"count": 4, "mean_ms": 1.25, "p50_ms": 1.0, "p95_ms": 2.0,
                                 "p99_ms": 2.0}},
@@ -142,8 +158,9 @@ mod tests {
         ]});
         let shown = table(&document);
         let lines = lines(&shown);
-        assert_eq!(lines[1], "P01 Ada ACTIVE 1 0 2 4 1.2 1.0 2.0 2.0 off by -61.5 s -", "{shown}");
-        let referee = "REF01 Referee ACTIVE - - - - - - - - right -; no matches";
+        let ada = "P01 Ada ACTIVE 1 0 3 2 4 1.2 1.0 2.0 2.0 61.5 s slow -";
+        assert_eq!(lines[1], ada, "{shown}");
+        let referee = "REF01 Referee ACTIVE - - - - - - - - - right -; no matches";
         assert_eq!(lines[2], referee, "{shown}");
         assert!(
             shown.ends_with("counted since 2030-01-01T00:00:00.000Z, when the manager started\n")
@@ -181,5 +198,14 @@ mod tests {
         let lost = json!({"last_seen": seen, "not_reached_since": "2030-01-01T00:55:00Z"});
         assert_eq!(heard(lost), "NOT REACHED for 5 min");
         assert_eq!(heard(json!({})), "-");
+    }
+
+    #[test]
+    fn a_clock_is_told_in_the_unit_that_fits() {
+        let clock = |ms: i64| clock(&json!({"clock_is_off": true, "clock_skew_ms": ms}));
+        assert_eq!(clock(6_250), "6.2 s fast");
+        assert_eq!(clock(-600_000), "10 min slow");
+        assert_eq!(clock(7_200_000), "2 h fast");
+        assert_eq!(clock(-57_821_323_400), "669 days slow");
     }
 }

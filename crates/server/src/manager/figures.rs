@@ -16,7 +16,7 @@ use league_core::manager::League;
 use league_core::spread::Spread;
 use league_core::time::Timestamp;
 use league_wire::iso;
-use league_wire::message::MatchResultReport;
+use league_wire::message::{MatchResultReport, ReportedPlayer};
 use serde_json::{Map, Value, json};
 
 /// What is known of every agent.
@@ -33,13 +33,36 @@ struct Figure {
     calls: Conduct,
     /// When it last wrote.
     heard: Option<Timestamp>,
+    unusable_answers: u32,
     /// How far its clock was ahead of ours when it last wrote, in milliseconds.
     skew_ms: Option<i64>,
     is_warned: bool,
 }
 
 /// What a report says of its players, until the report is in the books.
-pub(super) type Heard = Vec<(PlayerId, Conduct, Vec<u64>)>;
+pub(super) type Heard = Vec<(PlayerId, Calls, Vec<u64>)>;
+
+/// What went wrong with the calls to a player.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Calls {
+    conduct: Conduct,
+    /// How many of them brought an answer that could not be used.
+    unusable: u32,
+}
+
+impl Calls {
+    /// The calls that brought nothing at all: what came and could not be used is told apart, though
+    /// the lifecycle counts it as an error or as silence.
+    fn without_unusable(self) -> Conduct {
+        let Conduct { timeouts, connection_errors, .. } = self.conduct;
+        let rest = self.unusable.saturating_sub(connection_errors);
+        Conduct {
+            connection_errors: connection_errors.saturating_sub(self.unusable),
+            timeouts: timeouts.saturating_sub(rest),
+            ..self.conduct
+        }
+    }
+}
 
 impl Default for Figures {
     fn default() -> Self {
@@ -50,7 +73,11 @@ impl Default for Figures {
 /// What `report` says of its players.
 pub(super) fn heard(report: &MatchResultReport) -> Heard {
     let players = report.players.iter();
-    players.map(|(id, player)| (*id, player.conduct, player.response_us.clone())).collect()
+    let calls = |player: &ReportedPlayer| Calls {
+        conduct: player.conduct,
+        unusable: player.unusable_answers,
+    };
+    players.map(|(id, player)| (*id, calls(player), player.response_us.clone())).collect()
 }
 
 impl Figures {
@@ -59,7 +86,8 @@ impl Figures {
         let mut agents = lock(&self.agents);
         for (player, calls, times) in heard {
             let figure = agents.entry((league.clone(), AgentId::Player(player))).or_default();
-            let total = &mut figure.calls;
+            figure.unusable_answers = figure.unusable_answers.saturating_add(calls.unusable);
+            let (calls, total) = (calls.without_unusable(), &mut figure.calls);
             total.timeouts = total.timeouts.saturating_add(calls.timeouts);
             total.connection_errors =
                 total.connection_errors.saturating_add(calls.connection_errors);
@@ -106,6 +134,7 @@ impl Figures {
         if matches!(agent, AgentId::Player(_)) {
             fields.insert("timeouts".into(), json!(timeouts));
             fields.insert("connection_errors".into(), json!(connection_errors));
+            fields.insert("unusable_answers".into(), json!(figure.unusable_answers));
             fields.insert("invalid_moves".into(), json!(invalid_moves));
             fields.insert("response_times".into(), times(&figure.answers));
         }
@@ -184,14 +213,31 @@ mod tests {
         let (figures, league) = (Figures::default(), league(&[]));
         let player: PlayerId = "P01".parse().unwrap();
         let calls = Conduct { timeouts: 1, invalid_moves: 2, ..Conduct::default() };
+        let calls = Calls { conduct: calls, unusable: 0 };
         figures.note(league.id(), vec![(player, calls, vec![1_000, 3_000])]);
         figures.note(league.id(), vec![(player, calls, vec![])]);
         let fields = figures.of(&league, AgentId::Player(player));
         assert_eq!((&fields["timeouts"], &fields["invalid_moves"]), (&json!(2), &json!(4)));
+        assert_eq!(fields["unusable_answers"], json!(0));
         let times = &fields["response_times"];
         assert_eq!((&times["count"], &times["mean_ms"]), (&json!(2), &json!(2.0)));
         assert_eq!(times["max_ms"], json!(3.0));
         let other = figures.of(&league, AgentId::Player("P02".parse().unwrap()));
         assert_eq!(other["response_times"]["p50_ms"], Value::Null);
+    }
+
+    #[test]
+    fn answers_that_could_not_be_used_are_told_apart() {
+        let (figures, league) = (Figures::default(), "spring".parse().unwrap());
+        let player: PlayerId = "P01".parse().unwrap();
+        let refused = Conduct { connection_errors: 3, ..Conduct::default() };
+        let silent = Conduct { timeouts: 1, ..Conduct::default() };
+        for (conduct, unusable) in [(refused, 2), (silent, 1), (silent, 0)] {
+            figures.note(&league, vec![(player, Calls { conduct, unusable }, vec![])]);
+        }
+        let fields = figures.of(&league, AgentId::Player(player));
+        assert_eq!(fields["connection_errors"], json!(1));
+        assert_eq!(fields["unusable_answers"], json!(3));
+        assert_eq!(fields["timeouts"], json!(1));
     }
 }

@@ -8,24 +8,24 @@ use league_agent::exchange::AskError;
 use league_agent::log::talk;
 use league_agent::log::{self, Level};
 use league_agent::meter::{Kind, Meter};
-use league_core::referee::{Event, Failure, Loss, Match};
+use league_core::referee::{Event, Failure, Match};
 use league_core::seat::Seat;
 use league_core::time::Timestamp;
 
-use league_wire::{Code, DecodeError, MessageType};
+use league_wire::{Code, MessageType};
 
+use super::heard::Remark;
 use super::outbound::Letters;
 use super::recorder::About;
-use super::trouble::{failure_of, fault_code, invalid, loss_of};
-
-const HIDDEN: &str = "[hidden]";
+use super::trouble::{Words, fault_code};
 
 /// An event's name, whom it concerns, and what there is to say about it. Times are told from `now`.
 pub(super) fn told(
-    machine: &Match,
+    words: &Words<'_>,
     event: &Event,
     now: Timestamp,
 ) -> (&'static str, Option<Seat>, String) {
+    let machine = words.machine;
     let until = |moment: &Timestamp| in_words(moment.since(now));
     let (name, seat, text) = match event {
         Event::Began => ("began", None, String::new()),
@@ -36,20 +36,21 @@ pub(super) fn told(
             ("postponed", Some(seat), format!("the invitation waits {}", until(moment)))
         }
         Event::InvitationUnreachable { seat, retry_at, .. } => {
-            ("retry", Some(seat), format!("not reached; is invited again in {}", until(retry_at)))
+            let (_, why) = words.failure(Failure::Unreachable);
+            ("retry", Some(seat), format!("{why}; is invited again in {}", until(retry_at)))
         }
         Event::Joined { seat } => ("joined", Some(seat), String::new()),
         Event::Asked { seat, attempt, deadline } => {
             ("asked", Some(seat), format!("window {attempt} is open for {}", until(deadline)))
         }
         Event::AttemptFailed { seat, attempt, failure, retry_at } => {
-            let why = failed(*failure);
+            let (_, why) = words.failure(*failure);
             let text =
                 format!("window {attempt} closed: {why}; is asked again in {}", until(retry_at));
             ("retry", Some(seat), text)
         }
         Event::AnswerRefused { seat, fault, got } => {
-            ("refused", Some(seat), invalid(machine, *seat, *fault, got))
+            ("refused", Some(seat), words.invalid(*seat, *fault, got))
         }
         Event::MoveMade { seat, sealed } => {
             let chosen = sealed.chosen.to_string();
@@ -58,7 +59,7 @@ pub(super) fn told(
                 None => ("chose", Some(seat), chosen),
             }
         }
-        Event::SeatLost { seat, loss } => ("lost", Some(seat), loss_of(machine, *seat, loss).1),
+        Event::SeatLost { seat, loss } => ("lost", Some(seat), words.loss(*seat, loss).1),
         Event::AnswerIgnored { seat } => {
             ("ignored", Some(seat), "an answer that nobody waited for any more".into())
         }
@@ -71,53 +72,23 @@ pub(super) fn told(
     (name, seat.copied(), text)
 }
 
-/// What is wrong with an answer, without a word of it: what cannot be used may be half a choice.
-pub(super) fn hidden(error: &AskError) -> Option<String> {
-    match error {
-        AskError::Decode(error) => {
-            let mut hidden: DecodeError = error.clone();
-            hidden.got = HIDDEN.into();
-            Some(hidden.to_string())
-        }
-        AskError::Refused { code, .. } => Some(format!("refused with {code}")),
-        AskError::Frame { status, .. } => {
-            Some(format!("HTTP status {status}, and the body is not a JSON-RPC response"))
-        }
-        AskError::WrongId { sent, .. } => {
-            Some(format!("the response's id is not the request's, which was {sent}"))
-        }
-        AskError::Call(_) => None,
-    }
-}
-
-/// The same event, without what a player sent in place of a choice.
-fn without_answer(event: &Event) -> Option<Event> {
-    let got = || HIDDEN.into();
-    #[expect(clippy::wildcard_enum_match_arm, reason = "two events tell what somebody said")]
-    match event {
-        Event::AnswerRefused { seat, fault, .. } => {
-            Some(Event::AnswerRefused { seat: *seat, fault: *fault, got: got() })
-        }
-        Event::SeatLost { seat, loss: Loss::InvalidMove { fault, .. } } => {
-            let loss = Loss::InvalidMove { fault: *fault, got: got() };
-            Some(Event::SeatLost { seat: *seat, loss })
-        }
-        _ => None,
-    }
-}
-
 /// Tells the log and the figures. Nobody's choice is told: it is in the transcript.
-pub(super) fn log(letters: &Letters, machine: &Match, event: &Event, now: Timestamp) {
+pub(super) fn log(
+    letters: &Letters,
+    (machine, remark): (&Match, Option<&Remark>),
+    event: &Event,
+    now: Timestamp,
+) {
+    let words = Words { machine, remark, is_discreet: true };
     if let Event::Decided { verdict, .. } = event {
         Meter::of(Component::Referee).decided(*verdict);
     }
-    let (level, code) = gravity(machine, event);
+    let (level, code) = gravity(&words, event);
     if level == Level::Warning {
         Meter::of(Component::Referee).retries.add(1);
     }
     log::at(level, Component::Referee, |line| {
-        let shown = without_answer(event);
-        let (name, seat, text) = told(machine, shown.as_ref().unwrap_or(event), now);
+        let (name, seat, text) = told(&words, event, now);
         about(letters).line(line);
         match seat {
             Some(seat) => line.agent(letters.player(seat)).text("referee", letters.me.id),
@@ -163,16 +134,16 @@ fn about(letters: &Letters) -> About {
 }
 
 /// How much an event matters, and the code that stands for it.
-fn gravity(machine: &Match, event: &Event) -> (Level, Option<Code>) {
+fn gravity(words: &Words<'_>, event: &Event) -> (Level, Option<Code>) {
     match event {
         Event::Began | Event::Decided { .. } => (Level::Info, None),
         Event::InvitationPostponed { .. } => (Level::Warning, None),
         Event::InvitationUnreachable { .. } => {
-            (Level::Warning, Some(failure_of(Failure::Unreachable).0))
+            (Level::Warning, Some(words.failure(Failure::Unreachable).0))
         }
-        Event::AttemptFailed { failure, .. } => (Level::Warning, Some(failure_of(*failure).0)),
+        Event::AttemptFailed { failure, .. } => (Level::Warning, Some(words.failure(*failure).0)),
         Event::AnswerRefused { fault, .. } => (Level::Error, Some(fault_code(*fault))),
-        Event::SeatLost { seat, loss } => (Level::Error, Some(loss_of(machine, *seat, loss).0)),
+        Event::SeatLost { seat, loss } => (Level::Error, Some(words.loss(*seat, loss).0)),
         Event::Annulled { .. } => (Level::Error, None),
         Event::Invited { .. }
         | Event::Joined { .. }
@@ -206,13 +177,6 @@ pub(super) fn figures() -> Answer {
         meter.running.get(),
     );
     Answer::metrics(page.finish())
-}
-
-const fn failed(failure: Failure) -> &'static str {
-    match failure {
-        Failure::Silence => "no answer in time",
-        Failure::Unreachable => "not reached, or no usable answer",
-    }
 }
 
 fn in_words(time: Duration) -> String {

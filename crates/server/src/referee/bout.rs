@@ -12,7 +12,6 @@ use league_agent::exchange::new_conversation;
 use league_agent::guard::lock;
 use league_agent::meter::Meter;
 use league_core::breaker::Permission;
-use league_core::conduct::Conduct;
 use league_core::dice::Dice;
 use league_core::draw::{Draw, Seed};
 use league_core::id::{ConversationId, MatchId};
@@ -22,14 +21,15 @@ use league_core::referee::{
 use league_core::retry::RetryPlan;
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
-use league_wire::{Decision, Message, MessageType};
+use league_wire::{Decision, DecodeError, Message, MessageType};
 use tokio::sync::mpsc;
 
 use super::account;
 use super::breakers::{Line, call_error};
 use super::excuse::{Excuses, Pulse};
 use super::heard::{self, Heard, Remark, Said};
-use super::outbound::Letters;
+use super::outbound::{Account, Letters};
+use super::trouble::Words;
 use super::{Referee, Rules};
 
 /// What a call leads to: something to act on, or nothing.
@@ -43,8 +43,8 @@ pub(super) struct Bout {
     draw: Draw,
     /// What a player said instead of an answer, to be told so with the next warning.
     remarks: Seats<Option<Remark>>,
-    /// What went wrong with the calls to each player.
-    conduct: Seats<Conduct>,
+    /// What there is to say about the match beside the game.
+    account: Account,
     /// What we did wrong while a player had to act.
     excuses: Excuses,
     /// Whose invitation waited for the breaker of its address, and then was its trial.
@@ -68,7 +68,7 @@ impl Bout {
             machine,
             draw,
             remarks: Seats::default(),
-            conduct: Seats::default(),
+            account: Account::default(),
             excuses: Excuses::default(),
             on_trial: Seats::default(),
             given_away: false,
@@ -152,6 +152,7 @@ impl Bout {
                 let text = "an answer with a token that is not the player's, which does not count";
                 lock(&self.letters.recorder).happened("unproved", player, text.into());
                 account::unproved(&self.letters, seat);
+                self.remarks[seat] = Some(Remark::Unproved);
                 self.warn_unproved(seat);
             }
             // A result that is decided may have been recorded meanwhile; its report will tell.
@@ -176,7 +177,8 @@ impl Bout {
         for event in &events {
             self.record(now, event);
             self.count_silence(event);
-            conduct::note(&mut self.conduct, event);
+            conduct::note(&mut self.account.conduct, event);
+            self.note_trouble(event);
             self.excuses.hear(event);
             for effect in self.machine.effects(event) {
                 self.perform(effect);
@@ -184,9 +186,29 @@ impl Bout {
         }
     }
 
+    /// Keeps why a player lost in words, while what came instead of an answer is at hand.
+    fn note_trouble(&mut self, event: &Event) {
+        let Some(seat) = troubled(event) else { return };
+        let remark = self.remarks[seat].as_ref();
+        let is_charged_as_move = matches!(
+            event,
+            Event::AnswerRefused { .. } | Event::SeatLost { loss: Loss::InvalidMove { .. }, .. }
+        );
+        if !is_charged_as_move && remark.is_some_and(Remark::is_unusable) {
+            self.account.unusable[seat] += 1;
+        }
+        if let Event::SeatLost { seat, loss } = event {
+            let words = Words { machine: &self.machine, remark, is_discreet: false };
+            self.account.losses[*seat] = Some(words.loss(*seat, loss).1);
+        }
+    }
+
     fn record(&self, now: Timestamp, event: &Event) {
-        account::log(&self.letters, &self.machine, event, now);
-        let (name, seat, text) = account::told(&self.machine, event, now);
+        let machine = &self.machine;
+        let remark = troubled(event).and_then(|seat| self.remarks[seat].as_ref());
+        account::log(&self.letters, (machine, remark), event, now);
+        let words = Words { machine, remark, is_discreet: false };
+        let (name, seat, text) = account::told(&words, event, now);
         let mut recorder = lock(&self.letters.recorder);
         // A player may send as many of these as it likes.
         if !(matches!(event, Event::AnswerIgnored { .. }) && recorder.is_full()) {
@@ -254,6 +276,7 @@ impl Bout {
             }
             Permission::Granted | Permission::Trial | Permission::Refused { .. } => {}
         }
+        self.remarks[seat] = None;
         let was_trial = self.on_trial[seat];
         let budget = deadline.since(ambient::now());
         let message = self.letters.invitation(seat, budget);
@@ -268,8 +291,12 @@ impl Bout {
                 Err(error) => return heard::unanswered(seat, None, error),
             };
             let Message::GameJoinAck(ack) = reply.message else { return None };
-            let right = ack.match_id == letters.order.match_id;
-            right.then(|| Heard::Command(Command::Join { seat, answer: heard::join(&ack) }))
+            let match_id = letters.order.match_id;
+            if ack.match_id != match_id {
+                let error = DecodeError::another_match("result", match_id, ack.match_id);
+                return Some(Heard::Receipt { seat, remark: Remark::Unreadable(error) });
+            }
+            Some(Heard::Command(Command::Join { seat, answer: heard::join(&ack) }))
         }));
     }
 
@@ -321,7 +348,7 @@ impl Bout {
     }
 
     fn tell_result(&mut self, seat: Seat) {
-        let message = self.letters.game_over(&self.machine);
+        let message = self.letters.game_over(&self.machine, &self.account);
         let timeout = self.machine.policy().game_over_timeout();
         self.tell(seat, message, timeout);
     }
@@ -364,7 +391,7 @@ impl Bout {
 
     /// Reports until the manager has it in its books, or says that it will never have it.
     fn report(&mut self) {
-        let message = self.letters.report(&self.machine, &self.conduct);
+        let message = self.letters.report(&self.machine, &self.account);
         let policy = self.machine.policy().clone();
         let (referee, letters) = (self.referee.clone(), self.letters.clone());
         self.errands.push(Box::pin(async move {
@@ -401,6 +428,28 @@ impl Bout {
             let is_ours = (ack.match_id, ack.attempt) == (order.match_id, order.attempt);
             (is_ours && ack.status == Decision::Rejected).then_some(Heard::GivenAway)
         }));
+    }
+}
+
+/// Whose call or answer went wrong in `event`, if one did.
+const fn troubled(event: &Event) -> Option<Seat> {
+    match event {
+        Event::InvitationUnreachable { seat, .. }
+        | Event::AttemptFailed { seat, .. }
+        | Event::AnswerRefused { seat, .. }
+        | Event::SeatLost { seat, .. } => Some(*seat),
+        Event::Began
+        | Event::Invited { .. }
+        | Event::InvitationPostponed { .. }
+        | Event::Joined { .. }
+        | Event::Asked { .. }
+        | Event::MoveMade { .. }
+        | Event::AnswerIgnored { .. }
+        | Event::StepTaken
+        | Event::NumberDrawn { .. }
+        | Event::Decided { .. }
+        | Event::Annulled { .. }
+        | Event::Acknowledged => None,
     }
 }
 

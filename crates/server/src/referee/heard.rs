@@ -6,12 +6,18 @@ use league_agent::caller::CallError;
 use league_agent::exchange::AskError;
 use league_core::game::Move;
 use league_core::id::MatchId;
-use league_core::limits::{NONCE_BYTES_MAX, REASON_BYTES_MAX};
+use league_core::limits::NONCE_BYTES_MAX;
 use league_core::proof::Proof;
 use league_core::referee::{Answer, Command, Fault, Join, Sealed};
 use league_core::seat::Seat;
 use league_wire::message::GameJoinAck;
 use league_wire::{Code, DecodeError, Message, MoveValue};
+
+/// How much is told of why a call came to nothing; the reasons of both players fit into a result.
+const CAUSE_BYTES_MAX: usize = 240;
+/// What is wrong with an answer that shows somebody else's token, or an old proof.
+pub(super) const UNPROVED: &str =
+    "refused as unproved: its auth_token is neither this match's proof nor the player's token";
 
 /// What came of a call.
 pub(super) enum Heard {
@@ -38,8 +44,22 @@ pub(super) enum Remark {
     Receipt(DecodeError),
     /// An answer that cannot be read.
     Unreadable(DecodeError),
+    /// An answer with a token that is not the player's.
+    Unproved,
+    /// Nothing at all: there was no connection, or it broke off.
+    Unreached(String),
     /// Nothing of the protocol.
     Other(String),
+}
+
+impl Remark {
+    /// Whether an answer came which cannot be used.
+    pub(super) const fn is_unusable(&self) -> bool {
+        match self {
+            Self::Unreadable(_) | Self::Other(_) => true,
+            Self::Receipt(_) | Self::Unproved | Self::Unreached(_) => false,
+        }
+    }
 }
 
 /// What a call that brought no usable answer means; `None` if the machine's own deadline says when
@@ -56,19 +76,53 @@ pub(super) fn unanswered(seat: Seat, window: Option<u32>, error: AskError) -> Op
         },
         AskError::Call(call) => match call {
             CallError::Ours(reason) => Some(Heard::Ours { seat, window, reason }),
-            CallError::NotConnected(_)
-            | CallError::BadAddress(_)
-            | CallError::Forbidden(_)
-            | CallError::Busy => failed(false, None),
-            CallError::Broken(_) => failed(true, None),
+            CallError::NotConnected(why) => {
+                let text = format!("the endpoint could not be reached: {why}");
+                failed(false, Some(Remark::Unreached(clipped(text))))
+            }
+            CallError::BadAddress(_) | CallError::Forbidden(_) => {
+                failed(false, Some(Remark::Unreached(clipped(call.to_string()))))
+            }
+            CallError::Busy => failed(false, Some(Remark::Other(call.to_string()))),
+            CallError::Broken(_) => {
+                failed(true, Some(Remark::Unreached(clipped(call.to_string()))))
+            }
             CallError::TooLarge => failed(true, Some(Remark::Other(call.to_string()))),
             CallError::TimedOut(_) => None,
         },
         AskError::Frame { .. } | AskError::WrongId { .. } | AskError::Refused { .. } => {
-            let mut text = error.to_string();
-            text.truncate(text.floor_char_boundary(REASON_BYTES_MAX));
-            failed(true, Some(Remark::Other(text)))
+            failed(true, Some(Remark::Other(clipped(error.to_string()))))
         }
+    }
+}
+
+fn clipped(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(CAUSE_BYTES_MAX));
+    text
+}
+
+/// What is wrong with an answer that could be read, and the code for it: it does not prove itself,
+/// or is about another match.
+pub(super) fn objection(
+    is_proved: bool,
+    match_id: MatchId,
+    message: &Message,
+) -> Option<(String, Code)> {
+    if !is_proved {
+        return Some((UNPROVED.into(), Code::E012));
+    }
+    let named = message.match_id().filter(|named| *named != match_id)?;
+    Some((DecodeError::another_match("result", match_id, named).to_string(), Code::E015))
+}
+
+/// What is wrong with a call's outcome, for a log that anybody may read before the match ends.
+pub(super) fn discreet(error: &AskError) -> String {
+    match error {
+        AskError::Decode(error) => error.without_choice().to_string(),
+        AskError::Call(_)
+        | AskError::Frame { .. }
+        | AskError::WrongId { .. }
+        | AskError::Refused { .. } => error.to_string(),
     }
 }
 
@@ -131,9 +185,8 @@ impl<'a> Said<'a> {
 /// A choice on a connection of ours, which may still name another match.
 pub(super) fn choice(seat: Seat, match_id: MatchId, said: &Said<'_>) -> Heard {
     if said.match_id != match_id {
-        let got = said.match_id.to_string().into();
-        let answer = Answer::Faulty { fault: Fault::WrongMatch, got };
-        return Heard::Command(Command::Answer { seat, answer });
+        let error = DecodeError::another_match("result", match_id, said.match_id);
+        return Heard::Faulty { seat, fault: Fault::WrongMatch, error };
     }
     match answer("result", said) {
         Ok(answer) => Heard::Command(Command::Answer { seat, answer }),

@@ -24,20 +24,34 @@ use league_wire::message::{
     ReportedPlayer, StartMatch,
 };
 use league_wire::{
-    AuthToken, Dialect, Envelope, Fragment, Letter, MatchState, Message, MessageType, MoveValue,
-    Parity, PlayerResult, Reply, ReplyEnvelope, ResultStatus, Sender,
+    AuthToken, Code, Dialect, Envelope, Fragment, Letter, MatchState, Message, MessageType,
+    MoveValue, Parity, PlayerResult, Reply, ReplyEnvelope, ResultStatus, Sender,
 };
 
 use serde_json::json;
 
 use super::recorder::{About, Outcome, Recorder};
-use super::trouble::loss_of;
-use super::{Referee, account};
+use super::{Referee, account, heard};
+use crate::record::redact::redact;
 
 /// What the manager is called in a transcript.
 const MANAGER: &str = "manager";
 /// What is shorter than this is not worth leaving out.
 const FAMILIAR_BYTES_MIN: usize = 512;
+
+/// What is wrong with a letter that could be read, if anything is, and the code for it.
+type Objection<'a> = dyn Fn(&Reply) -> Option<(String, Code)> + Send + Sync + 'a;
+
+/// What came of a match beside the game, as the referee saw it.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    /// What went wrong with the calls to each player.
+    pub(super) conduct: Seats<Conduct>,
+    /// How many of them brought an answer that could not be used.
+    pub(super) unusable: Seats<u32>,
+    /// Why a player lost technically, in words.
+    pub(super) losses: Seats<Option<String>>,
+}
 
 /// Everything that is said about one attempt at a match.
 #[derive(Debug)]
@@ -100,7 +114,12 @@ impl Letters {
         let player = &self.order.players[seat];
         let letter = self.to_player(seat, message);
         let who = (player.player_id.to_string(), &*player.endpoint, player.dialect);
-        let reply = self.ask(&referee.players, who, &letter, expected, timeout).await;
+        let objection = |reply: &Reply| {
+            let is_proved = self.is_proved(seat, &reply.envelope);
+            heard::objection(is_proved, self.order.match_id, &reply.message)
+        };
+        let wanted = (expected, &objection as &Objection<'_>);
+        let reply = self.ask(&referee.players, who, &letter, wanted, timeout).await;
         if let Ok(Some(at)) = reply.as_ref().map(|reply| reply.envelope.timestamp) {
             referee.clocks.note(player.player_id, at, self.clock_skew);
         }
@@ -113,7 +132,7 @@ impl Letters {
         exchange: &Exchange,
         (peer, address, dialect): (String, &str, Dialect),
         letter: &Letter,
-        expected: &[MessageType],
+        (expected, objection): (&[MessageType], &Objection<'_>),
         timeout: Duration,
     ) -> Result<Reply, AskError> {
         let question = exchange.question(dialect, letter);
@@ -123,19 +142,24 @@ impl Letters {
             Ok(answered) => answered,
             Err(error) => {
                 let (wrong, code) = (Some(error.to_string()), Some(code_of(&error)));
-                let outcome = Outcome { came: None, name: None, wrong, hidden: None, code };
+                let outcome =
+                    Outcome { came: None, name: None, logged: wrong.clone(), wrong, code };
                 lock(&self.recorder).settled(out, outcome);
                 return Err(error.into());
             }
         };
         let reply = question.read(expected, &answered);
-        let outcome = Outcome {
-            came: Some((answered.status, answered.body)),
-            name: reply.as_ref().ok().map(|reply| reply.message.kind().name(dialect)),
-            wrong: reply.as_ref().err().map(ToString::to_string),
-            hidden: reply.as_ref().err().and_then(account::hidden),
-            code: reply.as_ref().err().and_then(account::code_of),
+        let (wrong, logged, code) = match &reply {
+            Ok(reply) => objection(reply).map_or((None, None, None), |(why, code)| {
+                (Some(why.clone()), Some(why), Some(code))
+            }),
+            Err(error) => {
+                (Some(error.to_string()), Some(heard::discreet(error)), account::code_of(error))
+            }
         };
+        let name = reply.as_ref().ok().map(|reply| reply.message.kind().name(dialect));
+        let came = Some((answered.status, answered.body));
+        let outcome = Outcome { came, name, wrong, logged, code };
         lock(&self.recorder).settled(out, outcome);
         reply
     }
@@ -160,7 +184,8 @@ impl Letters {
             Ok(answered) => (Some((answered.status, answered.body)), Ok(())),
             Err(error) => (None, Err(error)),
         };
-        lock(&self.recorder).settled(out, Outcome { came, name: None, wrong, hidden: None, code });
+        lock(&self.recorder)
+            .settled(out, Outcome { came, name: None, logged: wrong.clone(), wrong, code });
         outcome
     }
 
@@ -173,7 +198,7 @@ impl Letters {
     ) -> Result<Reply, AskError> {
         let letter = self.to_manager(message);
         let who = (MANAGER.into(), &*referee.manager, Dialect::Flat);
-        self.ask(&referee.exchange, who, &letter, expected, timeout).await
+        self.ask(&referee.exchange, who, &letter, (expected, &|_| None), timeout).await
     }
 
     /// Reports to the manager, with whatever else its matches have to report just now. That is
@@ -351,8 +376,8 @@ impl Letters {
         })
     }
 
-    pub(super) fn game_over(&self, machine: &Match) -> Message {
-        let summary = self.summary(machine);
+    pub(super) fn game_over(&self, machine: &Match, account: &Account) -> Message {
+        let summary = self.summary(machine, account);
         let lines = summary.lines.iter().map(|(seat, line)| (self.player(seat), line.clone()));
         Message::GameOver(GameOver {
             match_id: self.order.match_id,
@@ -373,8 +398,8 @@ impl Letters {
         })
     }
 
-    pub(super) fn report(&self, machine: &Match, conduct: &Seats<Conduct>) -> Message {
-        let summary = self.summary(machine);
+    pub(super) fn report(&self, machine: &Match, account: &Account) -> Message {
+        let summary = self.summary(machine, account);
         let reported = |(seat, line): (Seat, &PlayerLine)| {
             let proof = sealed(machine, seat).and_then(|sealed| sealed.proof.as_deref());
             let player = ReportedPlayer {
@@ -382,7 +407,8 @@ impl Letters {
                 choice_proof: proof.map(Into::into),
                 dialect: Some(self.order.players[seat].dialect),
                 token_shown: self.token_shown[seat].load(Ordering::Relaxed),
-                conduct: told(machine, conduct[seat]),
+                conduct: told(machine, account.conduct[seat]),
+                unusable_answers: account.unusable[seat],
                 response_us: self.response_times(seat),
             };
             (self.player(seat), player)
@@ -409,7 +435,7 @@ impl Letters {
         })
     }
 
-    fn summary(&self, machine: &Match) -> Summary {
+    fn summary(&self, machine: &Match, account: &Account) -> Summary {
         let Phase::Decided { verdict, .. } = *machine.phase() else {
             unreachable!("only a decided match is told about")
         };
@@ -433,16 +459,24 @@ impl Letters {
             status: status(verdict),
             winner: verdict.winner().map(|seat| self.player(seat)),
             technical_losers: losers.map(|seat| self.player(seat)).collect(),
-            reason: self.reason(machine, verdict, number),
+            reason: self.reason(machine, account, (verdict, number)),
             number,
             lines: Seats::from_fn(line),
         }
     }
 
-    fn reason(&self, machine: &Match, verdict: Verdict, number: Option<u32>) -> String {
-        let losses = Seat::BOTH.into_iter().filter_map(|seat| {
-            let loss = machine.record().losses[seat].as_ref()?;
-            Some(format!("{}: {}", self.player(seat), loss_of(machine, seat, loss).1))
+    fn reason(
+        &self,
+        machine: &Match,
+        account: &Account,
+        (verdict, number): (Verdict, Option<u32>),
+    ) -> String {
+        let secrets = self.secrets();
+        let hidden: Vec<&str> = secrets.iter().map(String::as_str).collect();
+        let losses = account.losses.iter().filter_map(|(seat, why)| {
+            // Players may repeat in their errors what they were sent.
+            let why = redact(why.as_ref()?, &hidden);
+            Some(format!("{}: {why}", self.player(seat)))
         });
         let losses: Vec<String> = losses.collect();
         let explained = machine.game().explain(&machine.record().turns);

@@ -91,8 +91,8 @@ pub(super) struct Outcome {
     pub(super) name: Option<&'static str>,
     /// What is wrong with it, if something is.
     pub(super) wrong: Option<String>,
-    /// The same without anything that may be a choice: a log can be read while the match goes on.
-    pub(super) hidden: Option<String>,
+    /// The same for the log, which people may read before the match ends.
+    pub(super) logged: Option<String>,
     /// The code that stands for it.
     pub(super) code: Option<Code>,
 }
@@ -265,9 +265,10 @@ impl About {
             if let Some(code) = outcome.code {
                 line.code(code);
             }
-            match outcome.hidden.as_ref().or(outcome.wrong.as_ref()) {
-                Some(wrong) => line.say(format!("call failed: {wrong}")),
-                None => line.say("answered"),
+            match (&outcome.logged, &outcome.came) {
+                (Some(wrong), Some(_)) => line.say(format!("unusable answer: {wrong}")),
+                (Some(wrong), None) => line.say(format!("call failed: {wrong}")),
+                (None, _) => line.say("answered"),
             };
             if let Some((_, body)) = outcome.came.as_ref().filter(|_| log::is_on(Level::Debug)) {
                 line.payload(body);

@@ -8,9 +8,9 @@ use league_core::referee::{Asking, Failure, Fault, Invitation, Loss, Match, Phas
 use league_core::seat::Seat;
 use league_core::time::Timestamp;
 use league_wire::message::{ErrorReport, Retry};
-use league_wire::{Code, Dialect, Message, MessageType};
+use league_wire::{Code, DecodeError, Dialect, Message, MessageType};
 
-use super::heard::Remark;
+use super::heard::{Remark, UNPROVED};
 use super::outbound::{Letters, state};
 
 impl Letters {
@@ -47,7 +47,8 @@ impl Letters {
                         refused((machine, seat), *fault, got, remark)
                     }
                     Loss::Declined { .. } | Loss::NotJoined(_) | Loss::NoMove(_) => {
-                        let (code, text) = loss_of(machine, seat, loss);
+                        let words = Words { machine, remark: None, is_discreet: false };
+                        let (code, text) = words.loss(seat, loss);
                         explained(code, &text, remark)
                     }
                 };
@@ -131,6 +132,10 @@ fn explained(code: Code, text: &str, remark: Option<&Remark>) -> ErrorReport {
             let description = format!("the answer cannot be read: {error}");
             ErrorReport { description, ..ErrorReport::from(error) }
         }
+        Some(Remark::Unproved) => {
+            ErrorReport::new(code, format!("{text}; what came was {UNPROVED}"))
+        }
+        Some(Remark::Unreached(why)) => ErrorReport::new(code, why.clone()),
         Some(Remark::Other(words)) => {
             ErrorReport::new(code, format!("{text}; what came was no answer: {words}"))
         }
@@ -144,14 +149,16 @@ fn refused(
     got: &str,
     remark: Option<&Remark>,
 ) -> ErrorReport {
-    let (code, text) = (fault_code(fault), invalid(machine, seat, fault, got));
+    let words = Words { machine, remark: None, is_discreet: false };
+    let (code, text) = (fault_code(fault), words.invalid(seat, fault, got));
     let report = match remark {
         Some(Remark::Unreadable(error)) => {
             let description = format!("{text}: {error}");
             let code = ErrorReport::new(code, "").code;
             ErrorReport { code, description, ..ErrorReport::from(error) }
         }
-        Some(Remark::Receipt(_) | Remark::Other(_)) | None => ErrorReport::new(code, text),
+        Some(Remark::Receipt(_) | Remark::Unproved | Remark::Unreached(_) | Remark::Other(_))
+        | None => ErrorReport::new(code, text),
     };
     match machine.options(seat) {
         // The catalogue's advice is about words.
@@ -161,18 +168,6 @@ fn refused(
             ErrorReport { action_required: format!("Send {options} as move_data"), ..report }
         }
         Some(Options::Words(_) | Options::Range(..) | Options::Numbers(_)) | None => report,
-    }
-}
-
-/// What is wrong with a choice, and what came.
-pub(super) fn invalid(machine: &Match, seat: Seat, fault: Fault, got: &str) -> String {
-    match (fault, machine.options(seat)) {
-        (Fault::IllegalMove, Some(options)) => format!("Choice must be {options}, got '{got}'"),
-        (Fault::IllegalMove, None) => format!("Choice is not one of the options, got '{got}'"),
-        (Fault::MissingField, _) => {
-            format!("A required field is missing or cannot be used, got '{got}'")
-        }
-        (Fault::WrongMatch, _) => format!("The answer names another match, got '{got}'"),
     }
 }
 
@@ -233,23 +228,79 @@ pub(super) const fn fault_code(fault: Fault) -> Code {
     }
 }
 
-/// The code and the words for a technical loss.
-pub(super) fn loss_of(machine: &Match, seat: Seat, loss: &Loss) -> (Code, String) {
-    match loss {
-        Loss::Declined { reason } => {
-            let reason = reason.as_deref().unwrap_or("no reason given");
-            (Code::E001, format!("refused the invitation: {reason}"))
+/// Says what went wrong.
+pub(super) struct Words<'a> {
+    /// The match.
+    pub(super) machine: &'a Match,
+    /// What came instead of an answer, if anything did.
+    pub(super) remark: Option<&'a Remark>,
+    /// Whether somebody may hear it who must not know yet what a player chose.
+    pub(super) is_discreet: bool,
+}
+
+impl Words<'_> {
+    /// What is wrong with a choice, and what came.
+    pub(super) fn invalid(&self, seat: Seat, fault: Fault, got: &str) -> String {
+        let got = if self.is_discreet { "[hidden]" } else { got };
+        match (fault, self.machine.options(seat), self.remark) {
+            (Fault::IllegalMove, Some(options), _) => {
+                format!("Choice must be {options}, got '{got}'")
+            }
+            (Fault::IllegalMove, None, _) => {
+                format!("Choice is not one of the options, got '{got}'")
+            }
+            (Fault::MissingField, _, Some(Remark::Unreadable(error))) => {
+                format!("A required field is missing or cannot be used: {}", self.short(error))
+            }
+            (Fault::MissingField, ..) => "A required field is missing or cannot be used".into(),
+            (Fault::WrongMatch, _, Some(Remark::Unreadable(error))) => {
+                format!("The answer names another match: {}", self.short(error))
+            }
+            (Fault::WrongMatch, ..) => "The answer names another match".into(),
         }
-        Loss::NotJoined(failure) => {
-            let (code, text) = failure_of(*failure);
-            (code, format!("did not join: {text}"))
+    }
+
+    /// Why a call brought no answer, and the code for it.
+    pub(super) fn failure(&self, failure: Failure) -> (Code, String) {
+        let (code, text) = failure_of(failure);
+        match self.remark {
+            None => (code, text.into()),
+            Some(Remark::Receipt(error)) => {
+                (code, format!("only a receipt came, and no answer: {}", self.short(error)))
+            }
+            Some(Remark::Unreadable(error)) => {
+                (error.code, format!("the answer cannot be read: {}", self.short(error)))
+            }
+            Some(Remark::Unproved) => (Code::E012, format!("the answer was {UNPROVED}")),
+            Some(Remark::Unreached(why)) => (Code::E009, why.clone()),
+            Some(Remark::Other(words)) => {
+                (Code::E009, format!("what came was no usable answer: {words}"))
+            }
         }
-        Loss::NoMove(failure) => {
-            let (code, text) = failure_of(*failure);
-            (code, format!("did not choose: {text}"))
+    }
+
+    /// Why a player lost technically, and the code for it.
+    pub(super) fn loss(&self, seat: Seat, loss: &Loss) -> (Code, String) {
+        match loss {
+            Loss::Declined { reason } => {
+                let reason = reason.as_deref().unwrap_or("no reason given");
+                (Code::E001, format!("refused the invitation: {reason}"))
+            }
+            Loss::NotJoined(failure) => {
+                let (code, text) = self.failure(*failure);
+                (code, format!("did not join: {text}"))
+            }
+            Loss::NoMove(failure) => {
+                let (code, text) = self.failure(*failure);
+                (code, format!("did not choose: {text}"))
+            }
+            Loss::InvalidMove { fault, got } => {
+                (fault_code(*fault), self.invalid(seat, *fault, got))
+            }
         }
-        Loss::InvalidMove { fault, got } => {
-            (fault_code(*fault), invalid(machine, seat, *fault, got))
-        }
+    }
+
+    fn short(&self, error: &DecodeError) -> String {
+        if self.is_discreet { error.without_choice().in_short() } else { error.in_short() }
     }
 }

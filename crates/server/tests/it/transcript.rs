@@ -245,3 +245,28 @@ fn looking_makes_nothing() {
     assert!(SqlitePruner::open(&data.path().join("nowhere")).is_err());
     assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 0);
 }
+
+/// Somebody who asks why its choice did not count finds it beside the answer.
+#[test]
+fn an_answer_that_did_not_count_says_so_in_the_record() {
+    for (fields, expected) in [
+        (json!({"match_id": "R1M1", "auth_token": "tok_no"}), "refused as unproved"),
+        (json!({"match_id": "R2M2"}), "`result.match_id`: expected R1M1"),
+    ] {
+        let data = TempDir::new().unwrap();
+        let plan = plan().with("choice_timeout", "250ms");
+        let (_stage, _players) = played(data.path(), &plan, move |call| {
+            if call.kind != "CHOOSE_PARITY_CALL" {
+                return Say::Usual;
+            }
+            let mut fields = fields.clone();
+            fields["parity_choice"] = json!("odd");
+            Say::Message("CHOOSE_PARITY_RESPONSE", fields)
+        });
+        let transcript = transcript(data.path());
+        let answers = of(&transcript, Kind::Received, "P01");
+        let wrong: Vec<_> = answers.iter().filter_map(|entry| entry.text.as_deref()).collect();
+        assert_eq!(wrong.len(), 3, "{wrong:?}");
+        assert!(wrong.iter().all(|text| text.contains(expected)), "{wrong:?}");
+    }
+}

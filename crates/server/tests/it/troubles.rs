@@ -278,7 +278,12 @@ fn the_third_invalid_choice_loses() {
             "CHOOSE_PARITY_CALL" => choose(call, said.clone()),
             _ => Say::Usual,
         });
-        scene.assert_lost("got");
+        let reason = if choice.is_null() {
+            "`result.parity_choice` is missing"
+        } else {
+            "Choice must be 'even' or 'odd', got"
+        };
+        scene.assert_lost(reason);
         let code = if choice.is_null() { "E003" } else { "E004" };
         let errors = scene.errors(3);
         assert_eq!(errors[..2], [told(code, 1, 3, true), told(code, 2, 3, true)], "{choice}");
@@ -437,8 +442,90 @@ fn an_answer_that_is_no_message_of_the_league_is_not_an_invalid_choice() {
         "CHOOSE_PARITY_CALL" => odd_envelope(call, "league.v2", "yesterday"),
         _ => Say::Usual,
     });
-    scene.assert_lost("no usable answer");
+    scene.assert_lost("did not choose: the answer cannot be read: `result.timestamp`: expected");
     assert_eq!(scene.errors(3)[2].0, "E021");
+}
+
+/// What a player that loses at the invitation said, and the reason that is kept.
+fn bad_joins() -> Vec<(Say, &'static str)> {
+    let join = |fields: Value| Say::Message("GAME_JOIN_ACK", fields);
+    vec![
+        (Say::Nothing, "did not join: no answer in time"),
+        (Say::HangUp, "did not join: the connection broke off"),
+        (
+            join(json!({"match_id": "R1M1"})),
+            "did not join: the answer cannot be read: `result.accept` is missing",
+        ),
+        (
+            join(json!({"match_id": "R1M1", "accept": "true"})),
+            "did not join: the answer cannot be read: `result.accept`: expected true or false, \
+             got \"true\"",
+        ),
+        (
+            join(json!({"match_id": "R7M1", "accept": true})),
+            "did not join: the answer cannot be read: `result.match_id`: expected R1M1",
+        ),
+        (
+            join(json!({"match_id": "R1M1", "accept": true, "auth_token": "tok_no"})),
+            "did not join: the answer was refused as unproved",
+        ),
+        (Say::Body("oops".into()), "did not join: what came was no usable answer: HTTP status 200"),
+        (
+            Say::Body(
+                "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-1,\"message\":\"prf_ab\"}}"
+                    .into(),
+            ),
+            "did not join: what came was no usable answer: refused with -1: [redacted]",
+        ),
+    ]
+}
+
+// req: ERR-2, OBS-2
+#[test]
+fn the_reason_of_a_loss_at_the_invitation_is_what_came() {
+    for (said, reason) in bad_joins() {
+        let scene = one_silent(RuleSet::V21, Shape::Flat, move |call| match call.kind {
+            "GAME_INVITATION" => said.clone(),
+            _ => Say::Usual,
+        });
+        scene.assert_lost(reason);
+    }
+}
+
+// req: ERR-2, OBS-2
+#[test]
+fn the_reason_of_a_loss_at_the_choice_is_what_came_last() {
+    let token = |call: &Call| {
+        let fields = json!({"match_id": call.message["match_id"], "parity_choice": "even",
+                            "auth_token": "tok_no"});
+        Say::Message("CHOOSE_PARITY_RESPONSE", fields)
+    };
+    let scene = one_silent(RuleSet::V21, Shape::Flat, move |call| match call.kind {
+        "CHOOSE_PARITY_CALL" => token(call),
+        _ => Say::Usual,
+    });
+    scene.assert_lost("did not choose: the answer was refused as unproved: its auth_token");
+
+    let asked = AtomicUsize::new(0);
+    let scene = one_silent(RuleSet::V21, Shape::Flat, move |call| match call.kind {
+        "CHOOSE_PARITY_CALL" if asked.fetch_add(1, Ordering::SeqCst) < 2 => {
+            Say::Body("oops".into())
+        }
+        "CHOOSE_PARITY_CALL" => Say::Nothing,
+        _ => Say::Usual,
+    });
+    scene.assert_lost("did not choose: no answer in time");
+
+    let scene = one(RuleSet::V21, Shape::Flat, |call| match call.kind {
+        "CHOOSE_PARITY_CALL" => {
+            let fields = json!({"match_id": "R2M1", "parity_choice": "even"});
+            Say::Message("CHOOSE_PARITY_RESPONSE", fields)
+        }
+        _ => Say::Usual,
+    });
+    scene.assert_lost("The answer names another match: `result.match_id`: expected R1M1");
+    let error = scene.troubled.nth(3, "GAME_ERROR");
+    assert_eq!(error.message["context"]["got"], "R2M1", "{}", error.message);
 }
 
 // req: MATCH-5

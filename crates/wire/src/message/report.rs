@@ -70,6 +70,8 @@ pub struct ReportedPlayer {
     pub token_shown: bool,
     /// What went wrong with the calls to the player.
     pub conduct: Conduct,
+    /// How many of those calls did bring an answer, which could not be used.
+    pub unusable_answers: u32,
     /// From sending each invitation and each call for a choice to its answer, in microseconds.
     pub response_us: Vec<u64>,
 }
@@ -211,6 +213,7 @@ impl ReportedPlayer {
             dialect: f.optional("dialect")?,
             token_shown: f.optional("token_shown")?.unwrap_or_default(),
             conduct: f.optional_object("conduct", read_conduct)?.unwrap_or_default(),
+            unusable_answers: f.optional("unusable_answers")?.unwrap_or_default(),
             response_us: f.list("response_us")?,
         })
     }
@@ -228,6 +231,9 @@ impl ReportedPlayer {
         }
         if self.conduct != Conduct::default() {
             o.object("conduct", |o| write_conduct(self.conduct, o));
+        }
+        if self.unusable_answers > 0 {
+            o.field("unusable_answers", &self.unusable_answers);
         }
         if !self.response_us.is_empty() {
             o.field("response_us", &self.response_us);

@@ -249,7 +249,7 @@ structs! {
         technical_losers reason drawn_number players game_state draw_seed draw_commitment
         referee_signature transcript
     }
-    ReportedPlayer { line choice_proof dialect token_shown conduct response_us }
+    ReportedPlayer { line choice_proof dialect token_shown conduct unusable_answers response_us }
     Conduct { answered timeouts connection_errors invalid_moves }
     MatchResultAck { match_id duplicate standings_updated assignments }
     LeagueQuery { query_type round_id match_id agent_id offset limit }

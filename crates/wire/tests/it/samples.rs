@@ -433,6 +433,7 @@ fn report() -> MatchResultReport {
             dialect: Some(Dialect::Flat),
             token_shown: false,
             conduct: Conduct::default(),
+            unusable_answers: 0,
             response_us: vec![1_200, 34_000],
         };
         (id, player)

@@ -11,7 +11,7 @@ use league_core::verdict::Verdict;
 use league_server::record::{
     Entry, Exchanged, Found, Kind, LeagueRecord, MatchRecord, Post, Transcript,
 };
-use league_wire::iso;
+use league_wire::{Dialect, MessageType, iso};
 
 use super::Told;
 use super::mail::{self, Dated};
@@ -201,12 +201,16 @@ fn came_last(out: &mut String, transcript: &Transcript, player: &str) {
         Kind::Received | Kind::Failed | Kind::Called => entry.text.is_some(),
         Kind::Sent | Kind::Event => false,
     };
-    let Some(entry) = transcript.entries.iter().rfind(|entry| theirs(entry) && came(entry)) else {
-        return;
+    let question = |entry: &Entry| {
+        let asked = |sent: &&Entry| sent.kind == Kind::Sent && sent.call == entry.call;
+        transcript.entries.iter().find(asked).and_then(|sent| sent.name.as_deref())
     };
-    let asked = |sent: &&Entry| sent.kind == Kind::Sent && sent.call == entry.call;
-    let question = transcript.entries.iter().find(asked).and_then(|sent| sent.name.as_deref());
-    let question = question.map_or_else(String::new, |name| format!(" to {name}"));
+    // What became of the news of the loss says nothing about its cause.
+    let is_owed = |entry: &&Entry| !question(entry).is_some_and(is_news_of_loss);
+    let mut entries = transcript.entries.iter();
+    let last = entries.rfind(|entry| theirs(entry) && came(entry) && is_owed(entry));
+    let Some(entry) = last else { return };
+    let question = question(entry).map_or_else(String::new, |name| format!(" to {name}"));
     let text = printable(entry.text.as_deref().unwrap_or_default());
     out.push_str(&format!("  What came{question}: {text}\n"));
     let body = entry.body.as_deref().map(|body| body.get()).or(entry.raw.as_deref());
@@ -217,6 +221,12 @@ fn came_last(out: &mut String, transcript: &Transcript, player: &str) {
         }
         out.push_str(&format!("    {short}\n"));
     }
+}
+
+fn is_news_of_loss(name: &str) -> bool {
+    [MessageType::GameError, MessageType::GameOver]
+        .iter()
+        .any(|kind| kind.name(Dialect::Flat) == name)
 }
 
 fn moves(out: &mut String, record: &MatchRecord, recorded: &Recorded) {
