@@ -33,7 +33,7 @@ pub enum AskError {
     #[error(transparent)]
     Call(#[from] CallError),
     /// What came back is not JSON-RPC.
-    #[error("HTTP status {status}, and the body is not a JSON-RPC response: {source}")]
+    #[error("HTTP status {status}, and the body is not a JSON-RPC response: {}", source.of_response())]
     Frame {
         /// The HTTP status.
         status: u16,
@@ -332,6 +332,15 @@ mod tests {
         let refused = r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"no"},"id":null}"#;
         let error = ask("200 OK", refused.into()).unwrap_err();
         assert!(matches!(error, AskError::Refused { code: -32700, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_body_that_is_no_response_is_not_called_a_request() {
+        let error = ask("500 Internal Server Error", "<html>".into()).unwrap_err().to_string();
+        let expected = "HTTP status 500, and the body is not a JSON-RPC response: it is not JSON";
+        assert!(error.starts_with(expected), "{error}");
+        let error = ask("200 OK", r#"{"id":1}"#.into()).unwrap_err().to_string();
+        assert!(!error.contains("request") && error.contains("jsonrpc"), "{error}");
     }
 
     #[test]

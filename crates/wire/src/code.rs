@@ -142,7 +142,7 @@ catalogue! {
     E013 "E013" "PLAYER_NOT_FOUND" League High false -32013 200
         "The player asked about does not exist" "Ask about a player of this league";
     E014 "E014" "LEAGUE_NOT_FOUND" League High false -32014 200
-        "League does not exist" "Use the league_id of your registration";
+        "League does not exist" "Name a league that exists; after registration the one you joined";
     E015 "E015" "MATCH_ID_MISMATCH" Game High false -32015 200
         "Match id does not match the request" "Repeat the match_id of the request";
     E018 "E018" "PROTOCOL_VERSION_MISMATCH" Auth High false -32018 200
@@ -171,7 +171,7 @@ catalogue! {
     L004 "L004" "NOT_REGISTERED" League High false -32054 200
         "Agent is not registered" "Register first";
     L005 "L005" "INVALID_LEAGUE" League High false -32055 200
-        "League not found" "Use the league_id of your registration";
+        "League not found" "Name a league that exists; after registration the one you joined";
     G001 "G001" "INVALID_MOVE" Game High false -32061 200
         "Invalid move submitted" "Send one of the valid moves";
     G002 "G002" "TIMEOUT" Game High true -32062 200

@@ -104,7 +104,9 @@ impl DecodeError {
 
     /// The same error seen from the object around.
     pub(crate) fn under(mut self, outer: &str) -> Self {
-        self.at = join(outer, &self.at);
+        let at = join(outer, &self.at);
+        let advice = self.fix.replacen(&format!("`{}`", self.at), &format!("`{at}`"), 1);
+        (self.at, self.fix) = (at, advice.into());
         self
     }
 }

@@ -7,6 +7,7 @@ use league_core::time::Timestamp;
 
 use crate::code::Code;
 use crate::decode::DecodeError;
+use crate::dialect::Dialect;
 use crate::fields::Fields;
 use crate::json::Json;
 use crate::message::MessageType;
@@ -118,7 +119,19 @@ pub(crate) fn read_type(
     let known = likely.iter().copied().find(|kind| kind.is_called(&name));
     match known.or_else(|| MessageType::find(&name)) {
         Some(kind) => Ok(kind),
-        None => Err(f.wrong(Code::E003, "message_type", MessageType::EXPECTED.into())),
+        None => Err(f.wrong(Code::E003, "message_type", wanted(&name, likely))),
+    }
+}
+
+/// What should have stood in place of the type `name`: one of `likely` if it can only be those.
+fn wanted(name: &str, likely: &[MessageType]) -> String {
+    if !likely.is_empty() {
+        let names = likely.iter().map(|kind| format!("{:?}", kind.name(Dialect::Flat)));
+        return names.collect::<Vec<_>>().join(" or ");
+    }
+    match MessageType::nearest_name(name) {
+        Some(meant) => format!("a message type of league.v2 such as {meant:?}"),
+        None => MessageType::EXPECTED.into(),
     }
 }
 

@@ -221,7 +221,18 @@ impl<'a> Fields<'a> {
         let Some(found) = self.raw(name)?.filter(|found| !found.value().is_null()) else {
             return Ok(None);
         };
-        let no_list = || Wrong::PLAIN.at::<Items>(&found.path(name), render(name, found.value()));
+        let no_list = || {
+            let (path, value) = (found.path(name), found.value());
+            let got = render(name, value);
+            match value.get().as_bytes().first() {
+                Some(b'[' | b'{') | None => Wrong::PLAIN.at::<Items>(&path, got),
+                // Somebody who has one thing forgets that there may be several.
+                Some(_) => {
+                    let fix = format!("change `{path}` to a list, such as [{got}]");
+                    DecodeError::wrong(Code::E003, &path, "a list", got).fixed_by(fix)
+                }
+            }
+        };
         let items = found.fields.entries.items(found.place).ok_or_else(no_list)?;
         Ok(Some((found, items)))
     }

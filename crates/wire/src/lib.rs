@@ -21,6 +21,7 @@ pub mod iso;
 mod json;
 pub mod limits;
 pub mod message;
+mod nearest;
 pub mod redact;
 mod scan;
 mod sender;

@@ -32,7 +32,7 @@ impl League {
             return self.decide_player_place(now, player, application, dice);
         }
         if let Some(agent) = self.registered_as(&application) {
-            return self.same_again(now, agent, &application);
+            return self.same_again(now, agent, &application).map_err(|no| self.or_over(no));
         }
         if self.phase != Phase::Registering {
             return Err(Refusal::LateRegistration);
@@ -72,7 +72,7 @@ impl League {
             return self.decide_referee_place(now, referee, application, offers, dice);
         }
         if let Some(agent) = self.registered_as(&application) {
-            return self.same_again(now, agent, &application);
+            return self.same_again(now, agent, &application).map_err(|no| self.or_over(no));
         }
         if matches!(self.phase, Phase::Completed { .. }) {
             return Err(Refusal::LateRegistration);
@@ -143,6 +143,12 @@ impl League {
             return Ok(Decision { fact: None, also: vec![], reply });
         }
         Err(Refusal::AlreadyRegistered(agent))
+    }
+
+    /// Nobody who comes too late is helped by knowing that its address is taken.
+    fn or_over(&self, refusal: Refusal) -> Refusal {
+        let is_over = matches!(self.phase, Phase::Completed { .. });
+        if is_over { Refusal::LateRegistration } else { refusal }
     }
 
     pub(super) fn check_profile(

@@ -435,7 +435,11 @@ impl Manager {
         league: &League,
         envelope: &Envelope,
     ) -> Result<(AgentId, [u8; 32]), Box<ErrorReport>> {
-        let unknown = || refusal(Code::E005, "the sender is not registered in this league");
+        let unknown = || {
+            let text = "the sender is not registered in this league; whoever shows a token writes \
+                        its own id there, such as player:P01";
+            refusal(Code::E005, text)
+        };
         let agent = envelope.sender.agent().ok_or_else(unknown)?;
         let shown = shown_token(envelope)?.reveal();
         let nonce = nonce_of(league, agent).ok_or_else(unknown)?;

@@ -115,6 +115,12 @@ pub(super) fn objection(
     Some((DecodeError::another_match("result", match_id, named).to_string(), Code::E015))
 }
 
+/// A result that is no answer, as the transcript has it. Nothing is wrong with it.
+pub(super) fn receipt(error: &DecodeError) -> String {
+    let why = error.in_short();
+    format!("a receipt; the answer may come as a call of its own, since as an answer {why}")
+}
+
 /// What is wrong with a call's outcome, for a log that anybody may read before the match ends.
 pub(super) fn discreet(error: &AskError) -> String {
     match error {

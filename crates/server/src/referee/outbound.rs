@@ -153,6 +153,9 @@ impl Letters {
             Ok(reply) => objection(reply).map_or((None, None, None), |(why, code)| {
                 (Some(why.clone()), Some(why), Some(code))
             }),
+            Err(AskError::Decode(error)) if error.is_receipt() => {
+                (Some(heard::receipt(error)), None, None)
+            }
             Err(error) => {
                 (Some(error.to_string()), Some(heard::discreet(error)), account::code_of(error))
             }

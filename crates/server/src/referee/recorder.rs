@@ -257,7 +257,7 @@ impl About {
     }
 
     fn settled(&self, out: &Out, outcome: &Outcome) {
-        let level = if outcome.wrong.is_some() { Level::Error } else { Level::Debug };
+        let level = if outcome.logged.is_some() { Level::Error } else { Level::Debug };
         log::at(level, Component::Referee, |line| {
             self.line(line).agent(self.referee).text("peer", &out.peer);
             line.message_name(outcome.name.unwrap_or(out.name));

@@ -270,3 +270,21 @@ fn an_answer_that_did_not_count_says_so_in_the_record() {
         assert!(wrong.iter().all(|text| text.contains(expected)), "{wrong:?}");
     }
 }
+
+/// The documents allow any result as an acknowledgement, so there is nothing to blame.
+#[test]
+fn a_receipt_is_no_error_in_the_record() {
+    let data = TempDir::new().unwrap();
+    let plan = plan().with("choice_timeout", "250ms");
+    let (_stage, _players) = played(data.path(), &plan, |call| match call.kind {
+        "CHOOSE_PARITY_CALL" => Say::Result(json!({})),
+        _ => Say::Usual,
+    });
+    let transcript = transcript(data.path());
+    let answers = of(&transcript, Kind::Received, "P01");
+    let texts: Vec<_> = answers.iter().filter_map(|entry| entry.text.as_deref()).collect();
+    assert_eq!(texts.len(), 3, "{texts:?}");
+    assert!(texts.iter().all(|text| text.starts_with("a receipt; ")), "{texts:?}");
+    let lost = of(&transcript, Kind::Event, "P01").last().unwrap().text.clone().unwrap();
+    assert!(lost.contains("only a receipt came, and no answer"), "{lost}");
+}

@@ -41,7 +41,12 @@ pub fn decode_request_if(
     }
     let known = MessageType::by_method(&request.method).filter(|_| !enveloped);
     let Some((kind, is_type)) = known else {
-        let expected = if enveloped { HANDLE } else { "a method of league.v2" };
+        let meant = MessageType::nearest_method(&request.method).filter(|_| !enveloped);
+        let expected: Cow<'_, str> = match meant {
+            Some(meant) => format!("a method of league.v2, such as {meant:?}").into(),
+            None if enveloped => HANDLE.into(),
+            None => "a method of league.v2".into(),
+        };
         let got = render_text(&request.method);
         return Err(DecodeError::wrong(Code::MethodNotFound, "method", expected, got));
     };

@@ -119,6 +119,12 @@ impl FrameError {
         Self::new(id, Code::InvalidRequest, detail)
     }
 
+    /// What is wrong with a body that should have been a response.
+    pub fn of_response(&self) -> String {
+        let is_json = self.code != Code::ParseError;
+        if is_json { self.detail.clone() } else { format!("it is not JSON {}", self.detail) }
+    }
+
     /// The response that tells the caller.
     pub fn answer(&self) -> Vec<u8> {
         let message = format!("{}: {}", self.code.row().description, self.detail);

@@ -37,6 +37,7 @@ use league_core::id::{PlayerId, RefereeId};
 use crate::decode::DecodeError;
 use crate::dialect::Dialect;
 use crate::fields::Fields;
+use crate::nearest::nearest;
 use crate::write::Object;
 
 /// How a message's own fields are read and written, in every shape.
@@ -247,6 +248,16 @@ impl MessageType {
             return Self::find(method).map(|kind| (kind, true));
         }
         Self::find(&method.to_ascii_uppercase()).map(|kind| (kind, false))
+    }
+
+    /// The method that somebody who called `method` probably meant.
+    pub(crate) fn nearest_method(method: &str) -> Option<&'static str> {
+        nearest(method, Self::ALL.iter().map(|kind| kind.flat_method()))
+    }
+
+    /// The type that somebody who wrote `name` probably meant.
+    pub(crate) fn nearest_name(name: &str) -> Option<&'static str> {
+        nearest(name, Self::ALL.iter().map(|kind| kind.plain_name()))
     }
 
     pub(crate) fn is_called(self, name: &str) -> bool {

@@ -7,7 +7,7 @@ use super::{Body, ErrorReport};
 use crate::code::Code;
 use crate::decode::DecodeError;
 use crate::dialect::Dialect;
-use crate::fields::{Fields, Items};
+use crate::fields::Fields;
 use crate::token::{AuthToken, JoinCode};
 use crate::value::{Emit, FromField};
 use crate::word::Decision;
@@ -158,8 +158,10 @@ impl Meta {
 
 fn games(f: &Fields<'_>) -> Result<Vec<GameType>, DecodeError> {
     let name = GAMES.into_iter().find(|name| f.has(name)).unwrap_or(GAMES[0]);
-    f.required::<Items>(name)?;
     let games = f.list::<GameType>(name)?;
+    if games.is_empty() && !f.has(name) {
+        return Err(f.missing(name, "a list of games"));
+    }
     if games.is_empty() || games.len() > GAMES_PER_AGENT_MAX {
         let expected = format!("between 1 and {GAMES_PER_AGENT_MAX} games");
         return Err(f.wrong(Code::E003, name, expected));

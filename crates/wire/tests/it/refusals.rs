@@ -102,6 +102,29 @@ fn methods_and_parameters_must_be_those_of_the_protocol() {
     assert_eq!(decode(&frame).unwrap_err().code, Code::MethodNotFound);
 }
 
+#[test]
+fn a_refusal_names_what_was_probably_meant() {
+    let refused = |field: &str, value: Value, kind| {
+        let mut frame = request(Dialect::Flat, kind);
+        *frame.pointer_mut(field).unwrap() = value;
+        decode(&frame).unwrap_err().to_string()
+    };
+    let invitation = MessageType::GameInvitation;
+    let error = refused("/method", json!("register"), invitation);
+    assert!(error.ends_with("a method of league.v2, such as \"register_player\""), "{error}");
+    let error = refused("/params/message_type", json!("GAME_INVITE"), invitation);
+    assert!(error.ends_with("change `params.message_type` to \"GAME_INVITATION\""), "{error}");
+    let games = "/params/player_meta/game_types";
+    let error = refused(games, json!("even_odd"), MessageType::LeagueRegisterRequest);
+    assert!(error.contains("expected a list, got \"even_odd\""), "{error}");
+    assert!(error.ends_with("to a list, such as [\"even_odd\"]"), "{error}");
+
+    let said = json!({"protocol": "league.v2", "message_type": "PARITY_RESPONSE"});
+    let frame = json!({"jsonrpc": "2.0", "result": said, "id": 1});
+    let error = reply(Dialect::Flat, MessageType::ChooseParityResponse, &frame).unwrap_err();
+    assert_eq!(error.expected, "\"CHOOSE_PARITY_RESPONSE\"");
+}
+
 // req: WIRE-8
 #[test]
 fn the_form_of_a_request_tells_its_dialect() {

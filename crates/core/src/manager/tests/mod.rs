@@ -96,6 +96,11 @@ fn registrations_that_cannot_be_are_refused_with_their_reason() {
     assert_eq!(hall.join_player(3), Err(Refusal::LateRegistration));
     assert!(hall.join_referee(2, 1).is_ok(), "referees may join while the league is running");
 
+    hall.play_to_the_end();
+    let again = Application::new(profile(8_101), host(), "another".parse().unwrap());
+    let refusal = hall.ask(Command::RegisterPlayer(Box::new(again)));
+    assert_eq!(refusal, Err(Refusal::LateRegistration), "that it is over is what matters");
+
     let mut full = Hall::filled(200, 1);
     assert_eq!(full.join_player(201), Err(Refusal::LeagueFull { limit: 200 }));
 }
