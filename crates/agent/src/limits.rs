@@ -36,9 +36,10 @@ pub const BODY_BYTES_PER_SECOND_MIN: usize = 4 * 1024;
 pub const BODIES_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// How much of each body does not count towards that.
 pub const BODY_BYTES_FREE: usize = 16 * 1024;
-/// How long an unused connection to another agent is kept. Many servers close theirs after five
-/// seconds, and a call that falls into a connection which is being closed may be lost.
-pub const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
+/// How long an unused connection to another agent is kept; it is gone within twice that time. Many
+/// servers close theirs after five seconds, and a call that falls into a connection which is being
+/// closed may be lost. A server that serves one connection at a time hears nobody else meanwhile.
+pub const IDLE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Longest address of an agent.
 pub const ADDRESS_BYTES_MAX: usize = 1_024;
 /// Most addresses of one host name that are tried for one call.

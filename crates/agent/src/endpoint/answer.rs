@@ -45,6 +45,14 @@ impl Answer {
         Self { status, content_type, body: body.into(), retry_after: None }
     }
 
+    /// A no in one sentence: a document where documents are asked for, else plain text.
+    pub(super) fn refused(status: u16, text: &'static str, as_document: bool) -> Self {
+        if as_document {
+            return Self::json_with_status(status, format!("{{\"error\":\"{text}\"}}\n"));
+        }
+        Self::text(status, format!("{text}\n"))
+    }
+
     /// Figures, as monitoring systems read them.
     pub fn metrics(page: impl Into<Bytes>) -> Self {
         Self { content_type: "text/plain; version=0.0.4; charset=utf-8", ..Self::text(200, page) }

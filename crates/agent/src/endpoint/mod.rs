@@ -222,7 +222,8 @@ impl<S: Service> Booth<S> {
             (&Method::POST, _) => Place::Post,
             _ => Place::Page,
         };
-        let nothing = || Answer::text(404, "nothing here; the protocol is at POST /mcp\n");
+        let is_api = request.uri().path().starts_with("/api/");
+        let nothing = || Answer::refused(404, "nothing here; the protocol is at POST /mcp", is_api);
         let answer = match (request.method(), request.uri().path()) {
             (&Method::POST, "/mcp" | "/mcp/") => self.answer_mcp(request).await,
             (_, "/mcp" | "/mcp/") => Answer::text(405, "use POST with a JSON-RPC 2.0 body\n"),
@@ -261,7 +262,8 @@ impl<S: Service> Booth<S> {
     /// The body of a request that says it is JSON.
     async fn read_json(&self, request: Request<Incoming>) -> Result<Bytes, Answer> {
         if !is_json(&request) {
-            return Err(Answer::text(415, "expected Content-Type: application/json\n"));
+            let is_api = request.uri().path().starts_with("/api/");
+            return Err(Answer::refused(415, "expected Content-Type: application/json", is_api));
         }
         self.bodies.read(request.into_body()).await
     }

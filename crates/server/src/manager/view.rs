@@ -21,15 +21,20 @@ pub(super) enum Reader {
     Administrator,
 }
 
-/// The page at `path`; `None` if there is none.
+/// The page at `path`; `None` if it is about nothing that is shown here.
 pub(super) fn page(
     leagues: &Leagues,
     figures: &Figures,
     path: &str,
     reader: Reader,
 ) -> Option<Answer> {
-    let document = document(leagues, figures, path, reader)?;
-    Some(Answer::json(format!("{document}\n")))
+    match document(leagues, figures, path, reader) {
+        Some(document) => Some(Answer::json(format!("{document}\n"))),
+        None => {
+            let missing = missing(leagues, path)?;
+            Some(Answer::json_with_status(404, format!("{missing}\n")))
+        }
+    }
 }
 
 fn document(leagues: &Leagues, figures: &Figures, path: &str, reader: Reader) -> Option<Value> {
@@ -60,6 +65,20 @@ fn shown(stub: &Stub) -> Value {
         alerts.insert(0, Alarm::of_closed_books().document());
     }
     shown
+}
+
+/// Why there is no document at `path`, if it names a league that is not there.
+fn missing(leagues: &Leagues, path: &str) -> Option<Value> {
+    let rest = path.strip_prefix("/api/v1/leagues/")?;
+    let name = rest.split('/').next().unwrap_or_default();
+    let is_there = name.parse().is_ok_and(|id| leagues.find(&id).is_some());
+    let all = leagues.all();
+    let names: Vec<_> = all.iter().take(LIST_WHOLE_MAX).map(|(id, _)| id.as_str()).collect();
+    let others = match names[..] {
+        [] => "no other".to_string(),
+        _ => format!("there are: {}", names.join(", ")),
+    };
+    (!is_there).then(|| json!({"error": format!("there is no league {name} here; {others}")}))
 }
 
 /// Where a league stands.

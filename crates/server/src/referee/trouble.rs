@@ -13,6 +13,9 @@ use league_wire::{Code, DecodeError, Dialect, Message, MessageType};
 use super::heard::{Remark, UNPROVED};
 use super::outbound::{Letters, state};
 
+/// What a player can do about a match that it has lost.
+const NO_MORE: &str = "Nothing in this match any more; for the next one";
+
 impl Letters {
     /// What went wrong at `seat`. `remark` is what came instead of an answer, if anything did.
     pub(super) fn game_error(
@@ -52,7 +55,14 @@ impl Letters {
                         explained(code, &text, remark)
                     }
                 };
-                ErrorReport { retryable: false, ..self.lost(report, loss, policy, dialect) }
+                let report = self.lost(report, loss, policy, dialect);
+                let action_required = format!("{NO_MORE}: {}", report.action_required);
+                ErrorReport {
+                    retryable: false,
+                    retry: used_up(policy, loss),
+                    action_required,
+                    ..report
+                }
             }
         };
         let consequence = match trouble {
@@ -119,6 +129,17 @@ const fn told_retries(policy: &Policy, attempts: u32) -> u32 {
         RuleSet::V21 => attempts,
         RuleSet::V20 => attempts.saturating_sub(1),
     }
+}
+
+/// The figures of a step in which there were attempts, when none is left.
+fn used_up(policy: &Policy, loss: &Loss) -> Option<Retry> {
+    let attempts = match loss {
+        Loss::NoMove(_) => policy.choice_attempts(),
+        Loss::InvalidMove { .. } => policy.invalid_choices_max(),
+        Loss::Declined { .. } | Loss::NotJoined(_) => return None,
+    };
+    let max = told_retries(policy, attempts);
+    Some(Retry { count: max, max, next_at: None })
 }
 
 /// The error `code`, unless the player's own words give a better one.

@@ -187,7 +187,7 @@ fn silence_at_the_choice_is_asked_again_and_then_loses() {
     let errors = scene.errors(3);
     assert_eq!(errors[0], told("E001", 1, 3, true));
     assert_eq!(errors[1], told("E001", 2, 3, true));
-    assert_eq!((errors[2].0.as_str(), errors[2].3), ("E001", false));
+    assert_eq!(errors[2], told("E001", 3, 3, false));
     for call in scene.troubled.all("GAME_ERROR") {
         let message = &call.message;
         assert_eq!(message["error_name"], "TIMEOUT_ERROR");
@@ -212,7 +212,7 @@ fn under_the_older_rules_there_are_three_repetitions() {
     assert_eq!(scene.troubled.all("CHOOSE_PARITY_CALL").len(), 4);
     let errors = scene.errors(4);
     assert_eq!(errors[..3], [1, 2, 3].map(|count| told("E001", count, 3, true)));
-    assert_eq!((errors[3].0.as_str(), errors[3].3), ("E001", false));
+    assert_eq!(errors[3], told("E001", 3, 3, false));
 }
 
 // req: MATCH-5
@@ -287,7 +287,7 @@ fn the_third_invalid_choice_loses() {
         let code = if choice.is_null() { "E003" } else { "E004" };
         let errors = scene.errors(3);
         assert_eq!(errors[..2], [told(code, 1, 3, true), told(code, 2, 3, true)], "{choice}");
-        assert_eq!((errors[2].0.as_str(), errors[2].3), (code, false));
+        assert_eq!(errors[2], told(code, 3, 3, false));
     }
 }
 
