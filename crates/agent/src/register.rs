@@ -297,10 +297,12 @@ async fn send(
             Ok(reply) => return Ok(reply),
             Err(source) => source,
         };
-        if let AskError::Call(error) = &source {
+        let is_passing = is_passing(&source) && application.troubles.is_some();
+        if let AskError::Call(error) = &source
+            && !is_passing
+        {
             talk.failed(error);
         }
-        let is_passing = is_passing(&source);
         let error = RegisterError::Ask { manager: manager.clone(), source: Box::new(source) };
         let Some(troubles) = application.troubles.as_ref().filter(|_| is_passing) else {
             return Err(error);

@@ -3,13 +3,13 @@
 use std::io::IsTerminal;
 use std::panic::PanicHookInfo;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::anyhow;
 use clap::Args;
 use indicatif::ProgressBar;
 use league_agent::component::Component;
 use league_agent::log::{self, Format, Level, Logging};
+use league_core::id::LeagueId;
 
 use crate::output;
 
@@ -80,13 +80,11 @@ fn read(text: &str) -> anyhow::Result<Wanted> {
 
 /// A progress bar above which lines are written.
 static BAR: OnceLock<ProgressBar> = OnceLock::new();
-static AS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// Starts the log; `usual` is the level if none was given.
 pub(crate) fn start(wanted: Wanted, usual: Level) -> Logging {
     let by_reader = || if std::io::stderr().is_terminal() { Format::Text } else { Format::Json };
     let format = wanted.format.unwrap_or_else(by_reader);
-    AS_JSON.store(format == Format::Json, Ordering::Relaxed);
     if format == Format::Json {
         std::panic::set_hook(Box::new(panicked));
     }
@@ -105,15 +103,18 @@ pub(crate) fn above(bar: &ProgressBar) {
     }
 }
 
-/// Says something to whoever runs a service: a line of the log where programs read it.
+/// Says something to whoever runs a service.
 pub(crate) fn tell(level: Level, component: Component, text: &str) {
-    if AS_JSON.load(Ordering::Relaxed) {
-        log::at(level, component, |line| {
-            line.say(text);
-        });
-    } else {
-        output::say(text);
-    }
+    log::at(level, component, |line| {
+        line.say(text);
+    });
+}
+
+/// Says something about a league to whoever runs a service.
+pub(crate) fn tell_of(league: &LeagueId, level: Level, component: Component, text: &str) {
+    log::at(level, component, |line| {
+        line.league(league).say(text);
+    });
 }
 
 fn panicked(panic: &PanicHookInfo<'_>) {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 /// What whoever listens beyond this machine is told.
 pub(crate) const UNENCRYPTED: &str =
-    "warning: tokens cross the network unencrypted; put TLS in front";
+    "tokens cross the network unencrypted; whoever runs the manager can put TLS in front of it";
 
 /// Writes data. A reader that went away is not our failure; a full disk is.
 pub(crate) fn print(text: &str) -> io::Result<()> {

@@ -85,10 +85,10 @@ impl Talk {
         });
     }
 
-    /// It is sent again.
+    /// It is sent again, which somebody else tells whoever runs the agent.
     pub fn retried(&self, why: &str) {
         Meter::of(self.component()).retries.add(1);
-        at(Level::Warning, self.component(), |line| {
+        at(Level::Debug, self.component(), |line| {
             self.tell(line, self.kind).say(format!("tried again: {why}"));
         });
     }
@@ -108,7 +108,11 @@ impl Talk {
         match self.component() {
             Component::Manager => line.sender(&self.peer),
             Component::Referee | Component::Player => {
-                line.sender(&self.own).text("peer", &self.peer)
+                // Before it is registered an agent has no id.
+                if self.own.agent().is_some() {
+                    line.sender(&self.own);
+                }
+                line.text("peer", &self.peer)
             }
         };
         if let Some(match_id) = self.match_id {

@@ -40,9 +40,10 @@ pub(super) fn create(args: &CreateArgs) -> Result<(), Failure> {
     let key = founded["join_key"].as_str().unwrap_or_default();
     let url = args.manager.manager.trim_end_matches('/');
     look::written(&format!("  {}\n", look::summary(&founded)))?;
+    let code = if args.roster.is_some() { " --join-code CODE" } else { "" };
     look::written(&format!(
         "\n  To join it:\n    LEAGUE_JOIN_KEY={key} league referee --manager {url} --league {league}\n\
-         \x20   league player --manager {url} --league {league}\n"
+         \x20   league player --manager {url} --league {league}{code}\n"
     ))?;
     if founded["start"] == json!("manual") {
         look::written(&format!("  To start it:\n    league start {league} --manager {url}\n"))?;

@@ -201,13 +201,7 @@ fn explained(error: AgentError) -> Failure {
         AgentError::Register(RegisterError::NotTakenBack { .. }) => {
             "remove that file to register as a newcomer"
         }
-        AgentError::Register(RegisterError::Rejected(report)) if is_known(report) => {
-            "an agent at this address is in the league already: one that was started with --data DIR \
-             comes back under its id; for another one choose another port with --listen"
-        }
-        AgentError::Register(RegisterError::Rejected(_)) => {
-            "`league status --manager URL` shows the leagues of a manager; --league chooses one"
-        }
+        AgentError::Register(RegisterError::Rejected(report)) => refused(report),
         AgentError::Register(RegisterError::Ask { .. } | RegisterError::Incomplete(_)) => {
             "does --manager lead to a league manager?"
         }
@@ -215,7 +209,45 @@ fn explained(error: AgentError) -> Failure {
     Failure::Failed(anyhow::Error::new(error).context(Hint(hint.into())))
 }
 
-/// Whether the manager says that this agent, or its address, is registered.
-fn is_known(report: &ErrorReport) -> bool {
-    report.code.known() == Some(Code::L003)
+/// What to try after the manager's no.
+#[expect(clippy::wildcard_enum_match_arm, reason = "what else can be refused explains itself")]
+fn refused(report: &ErrorReport) -> &'static str {
+    match report.code.known() {
+        Some(Code::L003) => {
+            "an agent at this address is in the league already: one that was started with --data DIR \
+             comes back under its id; for another one choose another port with --listen"
+        }
+        Some(Code::E012) => {
+            "players of a league with a roster need their own code (--join-code), each works once; \
+             referees the league's key (--join-key), which lies in the manager's data directory"
+        }
+        Some(Code::E003) => {
+            "a manager that others can reach calls private addresses only if its administrator lists \
+             them (allowed_networks); --endpoint says where this agent is called"
+        }
+        Some(Code::E019 | Code::L002) => {
+            "`league create` founds another league; --league chooses one"
+        }
+        Some(Code::E018 | Code::L001) => "is this program as new as the manager?",
+        _ => "`league status --manager URL` shows the leagues of a manager; --league chooses one",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_no_has_a_hint_that_fits() {
+        for (code, expected) in [
+            (Code::L003, "--data DIR"),
+            (Code::E012, "--join-code"),
+            (Code::E003, "allowed_networks"),
+            (Code::E019, "league create"),
+            (Code::E014, "league status"),
+        ] {
+            let hint = refused(&ErrorReport::new(code, ""));
+            assert!(hint.contains(expected), "{code:?}: {hint}");
+        }
+    }
 }

@@ -1,16 +1,17 @@
 //! `league serve`: the manager as a service.
 
 use std::io::ErrorKind;
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::path::Path;
 
 use anyhow::Context;
 use league_agent::component::Component;
 use league_agent::log::Level;
-use league_core::id::LeagueId;
+use league_server::journal::JournalError;
 use league_server::journal::sqlite::OpenError;
 use league_server::manager;
-use league_server::runtime::{self, ServeError, ServeNews};
+use league_server::runtime::{self, Hosted, ServeError, ServeNews};
+use league_server::secret::SecretError;
 use serde_json::json;
 
 use crate::config::{self, Given};
@@ -53,13 +54,28 @@ fn told(news: ServeNews, json: bool) {
                 for_people(address, &journal, &leagues)
             };
             output::offer(&text);
+            let listens = format!("listens on {address}, record in {}", journal.display());
+            logging::tell(Level::Info, Component::Manager, &listens);
+            for hosted in &leagues {
+                let how = if hosted.goes_on { "goes on" } else { "is founded" };
+                let text = format!("league {} {how}", hosted.league);
+                logging::tell_of(&hosted.league, Level::Info, Component::Manager, &text);
+            }
             if !address.ip().to_canonical().is_loopback() {
                 logging::tell(Level::Warning, Component::Manager, output::UNENCRYPTED);
             }
         }
+        ServeNews::Otherwise(league, differences) => {
+            let text = format!(
+                "league {league} keeps what it was founded with, whatever the configuration says \
+                 now: {}",
+                differences.join("; ")
+            );
+            logging::tell_of(&league, Level::Warning, Component::Manager, &text);
+        }
         ServeNews::Founded(league, file) => {
             let text = format!("league {league} is open; its join key is in {}", file.display());
-            logging::tell(Level::Info, Component::Manager, &text);
+            logging::tell_of(&league, Level::Info, Component::Manager, &text);
         }
         ServeNews::Codes(file) => {
             let text = format!("the join codes are in {}", file.display());
@@ -70,22 +86,27 @@ fn told(news: ServeNews, json: bool) {
         }
         ServeNews::Failed(league, error) => {
             let text = format!("league {league}: {error}; trying again");
-            logging::tell(Level::Critical, Component::Manager, &text);
+            logging::tell_of(&league, Level::Critical, Component::Manager, &text);
         }
         ServeNews::Mended(league) => {
             let text = format!("league {league} goes on");
-            logging::tell(Level::Info, Component::Manager, &text);
+            logging::tell_of(&league, Level::Info, Component::Manager, &text);
         }
         ServeNews::Alarm(league, alarm) => {
-            let text = format!("alert: league {league}: {}\n  {}", alarm.text, alarm.remedy);
-            logging::tell(Level::Warning, Component::Manager, &text);
+            let text = format!("alert: {}; {}", alarm.text, alarm.remedy);
+            logging::tell_of(&league, Level::Warning, Component::Manager, &text);
         }
     }
 }
 
-fn for_programs(address: SocketAddr, journal: &Path, leagues: &[(LeagueId, PathBuf)]) -> String {
-    let entry =
-        |(id, file): &(LeagueId, PathBuf)| json!({"league_id": id.as_str(), "join_key_file": file});
+fn for_programs(address: SocketAddr, journal: &Path, leagues: &[Hosted]) -> String {
+    let entry = |hosted: &Hosted| {
+        json!({
+            "league_id": hosted.league.as_str(),
+            "join_key_file": hosted.join_key,
+            "join_code_needed": hosted.needs_code,
+        })
+    };
     let leagues: Vec<_> = leagues.iter().map(entry).collect();
     let document = json!({
         "address": address.to_string(),
@@ -98,23 +119,56 @@ fn for_programs(address: SocketAddr, journal: &Path, leagues: &[(LeagueId, PathB
     format!("{document}\n")
 }
 
-fn for_people(address: SocketAddr, journal: &Path, leagues: &[(LeagueId, PathBuf)]) -> String {
-    let url = format!("http://{address}");
+fn for_people(address: SocketAddr, journal: &Path, leagues: &[Hosted]) -> String {
+    let url = format!("http://{}", callable(address));
     let mut out = format!("  Manager: {url}/mcp\n  Record:  {}\n", journal.display());
-    for (id, _) in leagues {
-        out.push_str(&format!("  League:  {id}\n"));
+    for hosted in leagues {
+        out.push_str(&format!("  League:  {}\n", hosted.league));
+    }
+    if leagues.is_empty() {
+        out.push_str(&format!(
+            "\n  To found a league:\n    league create --manager {url} --start players=4\n"
+        ));
     }
     out.push_str("\n  To join it:\n");
-    if leagues.is_empty() {
-        out.push_str(&format!("    league create --manager {url} --start players=4\n"));
-    }
-    let key = match leagues {
-        [(_, file)] => format!(" --join-key {}", file.display()),
-        _ => String::new(),
+    let (key, code) = match leagues {
+        [only] => {
+            let code = if only.needs_code { " --join-code CODE" } else { "" };
+            (format!(" --join-key {}", only.join_key.display()), code)
+        }
+        [] => (String::new(), ""),
+        _ => (" --league ID".into(), " --league ID"),
     };
-    out.push_str(&format!("    league referee --manager {url}{key}\n"));
-    out.push_str(&format!("    league player --manager {url}\n"));
+    // Agents listen on loopback unless told, where only a manager of this machine calls them.
+    let (here, there) = match callable(address).ip() {
+        ip if ip.to_canonical().is_loopback() => (String::new(), ""),
+        ip => (format!(" --listen {}", SocketAddr::new(ip, 8001)), " --listen YOUR-ADDRESS:8101"),
+    };
+    out.push_str(&format!("    league referee --manager {url}{key}{here}\n"));
+    out.push_str(&format!("    league player --manager {url}{code}{there}\n"));
     out
+}
+
+/// Where others call a manager that listens on `address`: nobody can call "every address".
+fn callable(address: SocketAddr) -> SocketAddr {
+    if !address.ip().is_unspecified() {
+        return address;
+    }
+    // Nothing is sent: this only asks which of our addresses would be used.
+    let (from, to) = match address {
+        SocketAddr::V4(_) => ("0.0.0.0:0", "192.0.2.1:9"),
+        SocketAddr::V6(_) => ("[::]:0", "[2001:db8::1]:9"),
+    };
+    let asked = UdpSocket::bind(from).and_then(|socket| {
+        socket.connect(to)?;
+        socket.local_addr()
+    });
+    let own = asked.map(|own| own.ip()).ok().filter(|own| !own.is_unspecified());
+    let alone = match address {
+        SocketAddr::V4(_) => IpAddr::from(Ipv4Addr::LOCALHOST),
+        SocketAddr::V6(_) => IpAddr::from(Ipv6Addr::LOCALHOST),
+    };
+    SocketAddr::new(own.unwrap_or(alone), address.port())
 }
 
 fn explained(error: ServeError) -> anyhow::Error {
@@ -126,12 +180,33 @@ fn explained(error: ServeError) -> anyhow::Error {
         ServeError::OpenJournal(OpenError::InUse { .. }) => {
             Some("another manager uses this directory; choose another one with --data DIR")
         }
-        ServeError::Data { .. } | ServeError::OpenJournal(_) | ServeError::Secret(_) => {
+        ServeError::OpenJournal(OpenError::Database { .. }) => Some(
+            "if it is damaged, put a copy that `league backup` made in its place; --data DIR \
+             chooses another directory",
+        ),
+        ServeError::Secret(
+            SecretError::Missing { .. } | SecretError::Damaged { .. } | SecretError::Empty { .. },
+        ) => Some(
+            "put the file `secret` of this directory back from your backup (`league backup` copies \
+             the record only), or set LEAGUE_SECRET",
+        ),
+        ServeError::Data { .. }
+        | ServeError::OpenJournal(_)
+        | ServeError::Secret(SecretError::File { .. }) => {
             Some("choose another directory with --data DIR")
         }
         ServeError::Books(manager::OpenError::WrongSecret(_)) => {
             Some("restore the file `secret` in the data directory, or set LEAGUE_SECRET")
         }
+        ServeError::Journal(JournalError::Corrupt { .. })
+        | ServeError::Books(
+            manager::OpenError::Journal(JournalError::Corrupt { .. })
+            | manager::OpenError::Codec { .. }
+            | manager::OpenError::NotALeague(_),
+        ) => Some(
+            "keep the damaged file for whoever looks into it, and put a copy that `league backup` \
+             made in its place",
+        ),
         ServeError::Journal(_)
         | ServeError::Books(_)
         | ServeError::Roster(_)
@@ -142,5 +217,36 @@ fn explained(error: ServeError) -> anyhow::Error {
     match hint {
         Some(hint) => error.context(Hint(hint.into())),
         None => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosted(needs_code: bool) -> Hosted {
+        let (league, join_key) = ("spring".parse().unwrap(), "data/join-key-spring".into());
+        Hosted { league, join_key, needs_code, goes_on: false }
+    }
+
+    #[test]
+    fn what_is_printed_to_join_can_be_typed() {
+        let shown = |address: &str, leagues: &[Hosted]| {
+            for_people(address.parse().unwrap(), Path::new("data/league.db"), leagues)
+        };
+        let text = shown("127.0.0.1:8000", &[hosted(false)]);
+        let player = "    league player --manager http://127.0.0.1:8000\n";
+        assert!(text.ends_with(player), "{text}");
+        assert!(text.contains("--join-key data/join-key-spring\n"), "{text}");
+        let text = shown("10.0.0.5:8000", &[hosted(true)]);
+        assert!(
+            text.contains("--join-key data/join-key-spring --listen 10.0.0.5:8001\n"),
+            "{text}"
+        );
+        assert!(text.ends_with(" --join-code CODE --listen YOUR-ADDRESS:8101\n"), "{text}");
+        let text = shown("0.0.0.0:8000", &[hosted(false), hosted(false)]);
+        assert!(!text.contains("0.0.0.0:8000") && text.contains(" --league ID"), "{text}");
+        let text = shown("127.0.0.1:8000", &[]);
+        assert!(text.contains("To found a league:\n    league create"), "{text}");
     }
 }

@@ -64,7 +64,7 @@ fn a_manager_in_the_open_calls_nobody_behind_its_walls() {
     let log = place.path().join("stderr.txt");
     until("it warns", || {
         let said = std::fs::read_to_string(&log).unwrap();
-        said.contains("warning: tokens cross the network unencrypted").then_some(())
+        said.contains("tokens cross the network unencrypted").then_some(())
     });
 }
 

@@ -244,8 +244,7 @@ fn a_league_that_waits_for_a_referee_says_what_to_do() {
     assert!(shown.contains(needed) && shown.contains(remedy), "{shown}");
     until("the manager says so itself", || {
         let said = std::fs::read_to_string(place.path().join("stderr.txt")).unwrap();
-        let needed = needed.replace("alert:", "alert: league spring:");
-        (said.contains(&needed) && said.contains(remedy)).then_some(())
+        (said.contains(needed) && said.contains(remedy)).then_some(())
     });
     let referee = office.seat(&place, REFEREE);
     office.standings_at_the_end("spring");
@@ -399,4 +398,45 @@ fn who_could_join_several_leagues_joins_the_default_one() {
     assert_eq!(player.announced()["agents"][0]["league_id"], "spring");
     let mut other = office.send(&place, "player --league autumn");
     assert_eq!(other.announced()["agents"][0]["league_id"], "autumn");
+}
+
+#[test]
+fn whoever_edits_the_configuration_of_a_league_is_told_what_holds() {
+    let place = Place::new();
+    let write = |start: u32, roster: &str| {
+        let text = format!("[league]\nid = \"spring\"\nstart = {{ players = {start} }}\n{roster}");
+        std::fs::write(place.path().join("league.toml"), text).unwrap();
+    };
+    let said = || std::fs::read_to_string(place.path().join("stderr.txt")).unwrap();
+    write(2, "");
+    let first = Office::open(&place);
+    until("it is founded", || said().contains("league spring is founded").then_some(()));
+    drop(first);
+    write(7, "roster = \"nope.csv\"\n");
+    let _second = Office::open(&place);
+    for expected in [
+        "start is { players = 2 } and not { players = 7 }",
+        "everybody may play, nope.csv is not read",
+        "league spring goes on",
+        "listens on 127.0.0.1:",
+    ] {
+        until(expected, || said().contains(expected).then_some(()));
+    }
+}
+
+#[test]
+fn what_is_not_there_is_said_in_json_too() {
+    let place = Place::new();
+    let office = Office::open(&place);
+    found(&office, &place, "--league spring");
+    let (status, body) =
+        request(&office.address, &get("GET", "/api/v1/leagues/nope")).expect("an answer");
+    assert_eq!(status, 404);
+    let body: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(body["error"], "there is no league nope here; there are: spring");
+    let (status, body) = request(&office.address, &get("GET", "/api/v2")).expect("an answer");
+    assert_eq!(status, 404);
+    assert!(serde_json::from_str::<Value>(&body).unwrap()["error"].is_string(), "{body}");
+    let watched = office.run(&place, "watch nope");
+    assert!(watched.stderr.contains("there is no league nope here"), "{}", watched.stderr);
 }

@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 
 use super::disk::{self, Identity};
 use super::roster::{self, Roster, RosterError};
-use super::{join, make_directory};
+use super::{drift, join, make_directory};
 use crate::journal::{Journal, JournalError, Outage, SqliteJournal, sqlite};
 use crate::limits::{FILE_LOOK_PAUSE, FOUNDINGS_MAX, REOPEN_PAUSE};
 use crate::manager::blueprint::{BadBlueprint, Blueprint};
@@ -68,9 +68,11 @@ pub enum ServeNews {
         address: SocketAddr,
         /// The file that holds the record.
         journal: PathBuf,
-        /// The leagues it goes on with, each with the file that holds its join key.
-        leagues: Vec<(LeagueId, PathBuf)>,
+        /// The leagues it has.
+        leagues: Vec<Hosted>,
     },
+    /// The configuration says something else than the league was founded with, which holds.
+    Otherwise(LeagueId, Vec<String>),
     /// A league has been founded; the file holds its join key.
     Founded(LeagueId, PathBuf),
     /// Codes were made up for whoever had none; the file holds them.
@@ -83,6 +85,19 @@ pub enum ServeNews {
     Mended(LeagueId),
     /// A league does not go on by itself.
     Alarm(LeagueId, Alarm),
+}
+
+/// A league that a manager begins with.
+#[derive(Debug)]
+pub struct Hosted {
+    /// Its name.
+    pub league: LeagueId,
+    /// The file that holds its join key.
+    pub join_key: PathBuf,
+    /// Whether players need a join code.
+    pub needs_code: bool,
+    /// Whether it was there before.
+    pub goes_on: bool,
 }
 
 /// Why a manager cannot be run.
@@ -290,17 +305,27 @@ impl Host {
         &mut self,
         plan: &ServePlan,
         tell: &mut impl FnMut(ServeNews),
-    ) -> Result<Vec<(LeagueId, PathBuf)>, ServeError> {
+    ) -> Result<Vec<Hosted>, ServeError> {
         let mut opened = vec![];
         for league in self.desk.journal.leagues().await? {
             let books = self.desk.reopen(&league).await?;
-            opened.push((league.clone(), self.desk.keep_join_key(&league)?));
+            opened.push(self.desk.hosted(&league, &books, true)?);
             self.write(league.clone(), books);
             self.desk.close_to_strangers(&league).await;
         }
         if let Some(wanted) = &plan.league {
             let charter = wanted.charter(&self.desk.keys)?;
-            if self.desk.leagues.find(&charter.league).is_none() {
+            let there = self.desk.leagues.find(&charter.league);
+            if let Some(stub) = there {
+                let league = stub.published().league.clone();
+                let mut otherwise = drift::differences(&charter, league.charter());
+                let players = &league.admission().players;
+                let roster = plan.roster.as_deref();
+                otherwise.extend(roster.and_then(|file| drift::roster(file, players)));
+                if !otherwise.is_empty() {
+                    tell(ServeNews::Otherwise(charter.league.clone(), otherwise));
+                }
+            } else {
                 let league = charter.league.clone();
                 let players = players(plan, wanted, tell)?;
                 let books = self.desk.found(charter, players).await.map_err(|no| match no {
@@ -310,7 +335,7 @@ impl Host {
                         unreachable!("it is founded here")
                     }
                 })?;
-                opened.push((league.clone(), self.desk.keep_join_key(&league)?));
+                opened.push(self.desk.hosted(&league, &books, false)?);
                 self.write(league, books);
             }
         }
@@ -469,6 +494,18 @@ impl Desk {
     fn report(&self, news: ServeNews) {
         // News that nobody reads in time are not worth a queue.
         let _unheard = self.news.try_send(news);
+    }
+
+    fn hosted(
+        &self,
+        league: &LeagueId,
+        books: &Books,
+        goes_on: bool,
+    ) -> Result<Hosted, SecretError> {
+        let join_key = self.keep_join_key(league)?;
+        let players = &books.league().admission().players;
+        let needs_code = matches!(players, PlayerAdmission::Codes(_));
+        Ok(Hosted { league: league.clone(), join_key, needs_code, goes_on })
     }
 
     fn keep_join_key(&self, league: &LeagueId) -> Result<PathBuf, SecretError> {

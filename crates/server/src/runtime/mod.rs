@@ -3,6 +3,7 @@
 
 mod agents;
 mod disk;
+mod drift;
 mod hall;
 mod host;
 mod join;
@@ -32,7 +33,7 @@ use crate::secret::SecretError;
 use hall::Hall;
 
 pub use agents::{AgentError, AgentNews, AgentPlan, Ending, Joined, PlayersPlan, players, referee};
-pub use host::{ServeError, ServeNews, ServePlan, serve};
+pub use host::{Hosted, ServeError, ServeNews, ServePlan, serve};
 pub use recount::Recount;
 
 /// A league to be played on this machine.

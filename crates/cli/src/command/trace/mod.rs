@@ -113,8 +113,11 @@ pub(crate) fn explained(error: OpenError, data: &Path) -> anyhow::Error {
             "stop the manager that writes it, run this again, then start the manager".into()
         }
         OpenError::Newer { .. } => "update this program".into(),
-        OpenError::Foreign { .. } | OpenError::Database { .. } => {
+        OpenError::Foreign { .. } => {
             format!("--data must name the directory of a league, {data} is none")
+        }
+        OpenError::Database { .. } => {
+            "if it is damaged, put a copy that `league backup` made in its place".into()
         }
     };
     anyhow::Error::new(error).context(Hint(hint))
