@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::near;
+
 /// What is asked of a running manager.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminCommand {
@@ -11,26 +13,83 @@ pub(crate) enum AdminCommand {
     /// Start a league that is waiting for it
     Start(ActArgs),
     /// Hand out no more matches
+    #[command(after_help = "\
+Examples:
+  league pause spring --reason \"exam week\"
+
+The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
+")]
     Pause(OrderArgs),
     /// Hand out matches again
+    #[command(after_help = "\
+Examples:
+  league resume spring --reason \"exams are over\"
+
+The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
+")]
     Resume(OrderArgs),
     /// Take no more players
+    #[command(after_help = "\
+Examples:
+  league close spring --reason \"everybody is here\"
+
+The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
+")]
     Close(OrderArgs),
     /// Put a league away that is over
+    #[command(after_help = "\
+Examples:
+  league archive spring --reason \"term is over\"
+
+The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
+")]
     Archive(OrderArgs),
     /// Let a referee officiate
+    #[command(after_help = "\
+Examples:
+  league approve REF01 --reason \"Ada's referee\"
+  league approve REF01 --league spring --reason \"Ada's referee\"
+
+The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
+")]
     Approve(AgentActArgs),
     /// Shut an agent out: its token stops working and it loses what it has not played
+    #[command(after_help = "\
+Examples:
+  league ban P05 --reason \"plays for somebody else\"
+  league ban REF02 --league spring --reason \"reports what was not played\"
+
+The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
+")]
     Ban(AgentActArgs),
     /// Let a suspended agent go on, or one that was shut out register once more
+    #[command(after_help = "\
+Examples:
+  league reinstate P05 --reason \"its machine was down\"
+
+The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
+")]
     Reinstate(AgentActArgs),
     /// Give an agent a new token, for one that others have seen; the old one stops working
     Rotate(AgentActArgs),
     /// Let an agent that lost its token register again under its id
     Release(AgentActArgs),
     /// Have a match played again
+    #[command(after_help = "\
+Examples:
+  league rematch R3M2 --reason \"the network was down\"
+  league rematch R3M2 --league spring --reason \"the network was down\"
+
+The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
+")]
     Rematch(MatchActArgs),
     /// Have a match count for nobody
+    #[command(after_help = "\
+Examples:
+  league annul R3M2 --reason \"nobody could play\"
+
+The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
+")]
     Annul(MatchActArgs),
     Status(StatusArgs),
     Standings(StandingsArgs),
@@ -40,13 +99,8 @@ pub(crate) enum AdminCommand {
 /// Which manager to ask.
 #[derive(Debug, Args)]
 pub(crate) struct ManagerArgs {
-    /// The manager
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "LEAGUE_MANAGER",
-        default_value = "http://127.0.0.1:8000"
-    )]
+    /// The manager; LEAGUE_MANAGER and league.toml in the current directory change the default
+    #[arg(long, value_name = "URL", default_value_t = near::manager())]
     pub(crate) manager: String,
     /// Print one JSON document on stdout
     #[arg(long)]
@@ -57,8 +111,8 @@ pub(crate) struct ManagerArgs {
 #[derive(Debug, Args)]
 pub(crate) struct TokenArgs {
     /// The manager's data directory, to read the administrator's token from; LEAGUE_ADMIN_TOKEN
-    /// counts more
-    #[arg(long, value_name = "DIR", env = "LEAGUE_DATA", default_value = "league-data")]
+    /// counts more. LEAGUE_DATA and league.toml in the current directory change the default
+    #[arg(long, value_name = "DIR", default_value_os_t = near::data())]
     pub(crate) data: PathBuf,
 }
 

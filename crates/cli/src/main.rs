@@ -8,6 +8,7 @@ mod config;
 mod files;
 mod interrupt;
 mod logging;
+mod near;
 mod output;
 mod report;
 mod service_args;

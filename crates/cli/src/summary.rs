@@ -158,6 +158,7 @@ fn standing(league: &League, row: &Row) -> Value {
         "draws": row.record.draws,
         "losses": row.record.losses,
         "technical_losses": row.record.technical_losses,
+        "games_lost": row.record.losses.saturating_sub(row.record.technical_losses),
         "points": row.record.points,
     })
 }

@@ -210,7 +210,6 @@ fn explained(error: AgentError) -> Failure {
 }
 
 /// What to try after the manager's no.
-#[expect(clippy::wildcard_enum_match_arm, reason = "what else can be refused explains itself")]
 fn refused(report: &ErrorReport) -> &'static str {
     match report.code.known() {
         Some(Code::L003) => {

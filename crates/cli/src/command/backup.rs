@@ -7,8 +7,8 @@ use clap::Args;
 use league_server::journal::sqlite::{CopyError, SqliteView};
 
 use super::trace::explained;
-use crate::output;
 use crate::report::{Failure, Hint};
+use crate::{near, output};
 
 /// Copy the record to another file, also while a manager writes it.
 ///
@@ -16,8 +16,9 @@ use crate::report::{Failure, Hint};
 /// `league.db` into an empty directory, together with the file `secret` of the old one.
 #[derive(Debug, Args)]
 pub(crate) struct BackupArgs {
-    /// Where the record is kept
-    #[arg(long, default_value = "league-data", value_name = "DIR", env = "LEAGUE_DATA")]
+    /// Where the record is kept; LEAGUE_DATA and league.toml in the current directory change the
+    /// default
+    #[arg(long, value_name = "DIR", default_value_os_t = near::data())]
     data: PathBuf,
     /// The file to write, which must not exist
     #[arg(long, value_name = "FILE")]

@@ -7,12 +7,12 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use league_agent::ambient;
 use league_core::time::Timestamp;
-use league_server::journal::sqlite::SqlitePruner;
-use league_server::record::expire;
+use league_server::journal::sqlite::{SqlitePruner, SqliteView};
+use league_server::record::{expire, rehearse};
 
 use super::trace::explained;
-use crate::output;
 use crate::report::{Failure, Hint};
+use crate::{near, output};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Transcripts are kept at least this long unless somebody insists.
@@ -20,11 +20,18 @@ const KEPT_MIN: Duration = Duration::from_secs(30 * DAY.as_secs());
 
 /// Delete the transcripts of old matches and old letters. Results and hashes stay for ever.
 ///
-/// The manager of the directory must be stopped meanwhile: only one process writes a record.
+/// The manager of the directory must be stopped meanwhile: only one process writes a record. With
+/// --dry-run it may run.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  league prune --older-than 30d --dry-run        what would be deleted
+  league prune --older-than 90d
+")]
 pub(crate) struct PruneArgs {
-    /// Where the record is kept
-    #[arg(long, default_value = "league-data", value_name = "DIR", env = "LEAGUE_DATA")]
+    /// Where the record is kept; LEAGUE_DATA and league.toml in the current directory change the
+    /// default
+    #[arg(long, value_name = "DIR", default_value_os_t = near::data())]
     data: PathBuf,
     /// Delete what is older than this, such as 30d, 12h or 0s; less than 30d needs --force
     #[arg(long, value_name = "AGE", value_parser = age)]
@@ -43,11 +50,17 @@ pub(crate) fn run(args: &PruneArgs) -> Result<(), Failure> {
         let hint = "--force deletes them all the same, --dry-run says what that would be";
         return Err(Failure::usage("prune", error.context(Hint(hint.into()))));
     }
-    let journal = SqlitePruner::open(&args.data);
-    let mut journal = journal.map_err(|error| explained(error, &args.data))?;
     let age = i64::try_from(args.older_than.as_millis()).unwrap_or(i64::MAX);
     let before = Timestamp::from_millis(ambient::now().as_millis().saturating_sub(age));
-    let expired = expire(&mut journal, before, args.dry_run).context("cannot prune the record")?;
+    let expired = if args.dry_run {
+        let view = SqliteView::open(&args.data).map_err(|error| explained(error, &args.data))?;
+        rehearse(&view, before)
+    } else {
+        let journal = SqlitePruner::open(&args.data);
+        let mut journal = journal.map_err(|error| explained(error, &args.data))?;
+        expire(&mut journal, before, false)
+    };
+    let expired = expired.context("cannot prune the record")?;
     let verb = if args.dry_run { "would be deleted" } else { "deleted" };
     output::print(&format!(
         "{} transcripts with {} bytes {verb}, {} kept; {} letters {verb}, {} kept; every result \

@@ -72,10 +72,28 @@ struct Line {
 
 /// What stands in the place of a secret.
 const HIDDEN: &str = "[hidden]";
-const LISTEN: &str = "127.0.0.1:8000";
+pub(crate) const LISTEN: &str = "127.0.0.1:8000";
 const DATA: &str = "league-data";
 /// The file that is read if nothing else is said and it is there.
 const FILE: &str = "league.toml";
+
+/// What the usual file says of things that other commands want to know too.
+#[derive(Debug)]
+pub(crate) struct Usual {
+    pub(crate) listen: String,
+    pub(crate) data: PathBuf,
+}
+
+impl Usual {
+    /// Reads the usual file, if it is there and can be read.
+    pub(crate) fn read() -> Self {
+        let written = File::read(Path::new(FILE)).map(|(_, written)| written).unwrap_or_default();
+        let said = |value: Option<Spanned<String>>, default: &str| {
+            value.map_or_else(|| default.into(), Spanned::into_inner)
+        };
+        Self { listen: said(written.listen, LISTEN), data: said(written.data, DATA).into() }
+    }
+}
 
 /// Resolves what was given.
 pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {

@@ -47,7 +47,7 @@ fn help_for_services() {
 
 #[test]
 fn help_for_administrators_and_spectators() {
-    for command in ["create", "start", "status", "standings", "watch"] {
+    for command in ["create", "start", "status", "standings", "watch", "pause", "rematch"] {
         check(&format!("help_{command}"), &format!("{command} --help"));
     }
 }

@@ -75,6 +75,23 @@ fn the_reason_of_a_loss_comes_first() {
 }
 
 #[test]
+fn technical_losses_can_be_listed_alone() {
+    let place = Place::new();
+    let silent = "play --players 3 --strategies silent,even,odd --set choice_timeout=1s \
+                  --time-scale 0.1";
+    assert_eq!(place.run(silent).code, Some(0));
+    let list = said(&place, "trace --technical");
+    let lines: Vec<_> = list.lines().filter(|line| line.contains(" – ")).collect();
+    assert_eq!(lines.len(), 2, "{list}");
+    assert!(lines.iter().all(|line| line.contains("P01 lost technically")), "{list}");
+    assert!(lines.iter().all(|line| line.contains("did not choose: no answer in time")), "{list}");
+    let matches = document(&place, "trace --technical --json")["matches"].clone();
+    assert_eq!(matches.as_array().unwrap().len(), 2);
+    let none = said(&place, "trace --agent P01 --technical");
+    assert_eq!(none.matches("lost technically\n").count(), 2, "{none}");
+}
+
+#[test]
 fn programs_can_read_it_and_filter_it() {
     let place = Place::new();
     said(&place, "play --players 3");
@@ -156,6 +173,8 @@ fn a_record_is_read_and_copied_while_somebody_writes_it() {
     assert!(told.starts_with("1 league, "), "{told}");
     check_in(&place, "backup_again", "backup --to copy.db");
     check_in(&place, "prune_in_use", "prune --older-than 30d");
+    let rehearsed = said(&place, "prune --older-than 0s --dry-run");
+    assert!(rehearsed.starts_with("1 transcripts with ") && rehearsed.contains("would be deleted"));
     drop(writer);
     std::fs::create_dir(place.path().join("restored")).unwrap();
     std::fs::rename(place.path().join("copy.db"), place.path().join("restored/league.db")).unwrap();

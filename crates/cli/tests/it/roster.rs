@@ -66,7 +66,7 @@ fn a_league_is_created_for_those_on_a_roster() {
     assert!(again.stderr.contains("name it as the roster, or remove it"), "{}", again.stderr);
     std::fs::write(place.path().join("twice.csv"), "a,Ada,\na,Alan,\n").unwrap();
     let twice = office.run(&place, "create --league autumn --roster twice.csv");
-    assert!(twice.stderr.contains("a join code is listed twice"), "{}", twice.stderr);
+    assert!(twice.stderr.contains("twice.csv:2: Alan has the code of line 1"), "{}", twice.stderr);
     let leagues = office.look("/api/v1/leagues").unwrap();
     assert_eq!(leagues["leagues"].as_array().unwrap().len(), 1, "half a league is none");
     std::fs::write(place.path().join("three.csv"), "a,Ada,\nb,Alan,\nc,Kurt,\n").unwrap();

@@ -7,7 +7,7 @@ use league_server::journal::{Head, Journal, SqliteJournal, codec};
 use league_server::runtime::Recount;
 use serde_json::{Value, json};
 
-use crate::program::Place;
+use crate::program::{Place, Run};
 use crate::service::{Office, Service, get, post, request, until};
 
 pub(crate) const REFEREE: &str = "referee --league spring --join-key league-data/join-key-spring";
@@ -64,6 +64,7 @@ fn table(recount: &Recount) -> Vec<Value> {
             "draws": record.draws,
             "losses": record.losses,
             "technical_losses": record.technical_losses,
+            "games_lost": record.losses - record.technical_losses,
             "points": record.points,
         })
     };
@@ -318,7 +319,7 @@ fn only_the_administrator_is_obeyed() {
     assert_eq!(foreign.status.code(), Some(1));
     let mut command = place.command("create");
     command.args(["--manager", &office.address]).env("LEAGUE_ADMIN_TOKEN", "tok_guess");
-    let run = crate::program::Run::of(command.output().unwrap());
+    let run = Run::of(command.output().unwrap());
     assert_eq!(run.code, Some(1));
     assert!(run.stderr.contains("not the administrator's token"), "{}", run.stderr);
     assert!(run.stderr.contains("hint: set LEAGUE_ADMIN_TOKEN"), "{}", run.stderr);
@@ -439,4 +440,24 @@ fn what_is_not_there_is_said_in_json_too() {
     assert!(serde_json::from_str::<Value>(&body).unwrap()["error"].is_string(), "{body}");
     let watched = office.run(&place, "watch nope");
     assert!(watched.stderr.contains("there is no league nope here"), "{}", watched.stderr);
+}
+
+#[test]
+fn the_administrator_is_at_home_where_league_toml_is() {
+    let place = Place::new();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let text = format!("listen = \"{free}\"\ndata = \"spring-data\"\n[league]\nid = \"spring\"\n");
+    std::fs::write(place.path().join("league.toml"), text).unwrap();
+    let mut service = Service::start(&place, "serve --json");
+    assert_eq!(service.announced()["address"], free.to_string());
+    for line in ["close --reason full", "status spring", "trace"] {
+        let run = place.run(line);
+        assert_eq!(run.code, Some(0), "{line}: {}", run.stderr);
+        assert!(run.stdout.contains("spring"), "{line}: {}", run.stdout);
+    }
+    let elsewhere = place.run("trace --data elsewhere");
+    assert_eq!(elsewhere.code, Some(1), "what is typed counts more");
+    let mut command = place.command("approve REF01");
+    let run = Run::of(command.env("LEAGUE_DATA", "elsewhere").output().unwrap());
+    assert!(run.stderr.contains("Usage: league approve --reason <TEXT> <AGENT>"), "{}", run.stderr);
 }

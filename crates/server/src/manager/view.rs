@@ -150,6 +150,7 @@ pub(super) fn standing(league: &League, row: &Row) -> Value {
         "draws": record.draws,
         "losses": record.losses,
         "technical_losses": record.technical_losses,
+        "games_lost": record.losses.saturating_sub(record.technical_losses),
         "points": record.points,
     })
 }

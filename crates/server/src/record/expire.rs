@@ -4,7 +4,7 @@ use league_core::manager::Fact;
 use league_core::time::Timestamp;
 
 use super::league::{ReadError, walk};
-use crate::journal::sqlite::SqlitePruner;
+use crate::journal::sqlite::{SqlitePruner, SqliteView};
 
 /// What was deleted, or would be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,6 +19,36 @@ pub struct Expired {
     pub letters: u64,
     /// How many of them stay.
     pub letters_kept: u64,
+}
+
+/// What would be deleted of what was recorded before `before`. Whoever writes the journal may go
+/// on.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn rehearse(journal: &SqliteView, before: Timestamp) -> Result<Expired, ReadError> {
+    let mut expired = Expired::default();
+    for league in journal.leagues()? {
+        let mut stored = vec![];
+        walk(journal, &league, |seq, event| {
+            if let Fact::ResultRecorded(recorded) = &event.fact
+                && recorded.transcript.is_some()
+            {
+                stored.push((seq, event.at < before));
+            }
+        })?;
+        for (seq, is_old) in stored {
+            match journal.attachment(&league, seq)? {
+                Some(transcript) if is_old => {
+                    expired.transcripts += 1;
+                    expired.bytes += transcript.bytes.len() as u64;
+                }
+                Some(_) => expired.kept += 1,
+                None => {}
+            }
+        }
+    }
+    Ok(expired)
 }
 
 /// Deletes the transcripts of results that were recorded before `before`, and the letters from

@@ -6,8 +6,8 @@ use std::path::Path;
 use league_core::manager::{Charter, PlayerAdmission, StartRule};
 use league_wire::iso;
 
-/// What `wanted` says otherwise than `there`, each as a sentence. A league keeps what it was founded
-/// with, and whoever edits a file should not believe otherwise.
+/// What `wanted` says otherwise than `there`, each as a sentence. A league keeps what it was
+/// founded with, and whoever edits a file should not believe otherwise.
 pub(super) fn differences(wanted: &Charter, there: &Charter) -> Vec<String> {
     let founded: BTreeMap<_, _> = there.rules.iter().map(|(key, value)| (key, value)).collect();
     let changed = wanted.rules.iter().filter_map(|(key, value)| {

@@ -1,5 +1,6 @@
 //! The roster of a class: who was given which join code. A file of lines `code,student,group`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,18 @@ pub enum RosterError {
         /// What stands there, without its code.
         got: String,
     },
+    /// Two of them have the same code, of which only one could use it.
+    #[error("{file}:{line}: {student} has the code of line {first}; codes are for one each")]
+    Twice {
+        /// Which file.
+        file: PathBuf,
+        /// Which line, from one.
+        line: usize,
+        /// Who stands there.
+        student: String,
+        /// Where the code stood before.
+        first: usize,
+    },
     /// There is nobody on it.
     #[error("there is nobody on the roster {0}; its lines are {HEAD}")]
     Empty(PathBuf),
@@ -62,19 +75,26 @@ pub fn read(file: &Path) -> Result<Roster, RosterError> {
     };
     let text = fs::read_to_string(file).map_err(failed(file))?;
     let (mut places, mut columns) = (vec![], Columns::default());
+    let (mut codes_at, separator) = (BTreeMap::new(), separator(&text));
     for (number, line) in (1_usize..).zip(text.trim_start_matches('\u{feff}').lines()) {
         if line.trim().is_empty() {
             continue;
         }
-        if let Some(named) = Columns::named(line).filter(|_| number == 1) {
+        if let Some(named) = Columns::named(line, separator).filter(|_| number == 1) {
             columns = named;
             continue;
         }
-        places.push(columns.place(line).ok_or_else(|| RosterError::Line {
+        let place = columns.place(line, separator).ok_or_else(|| RosterError::Line {
             file: file.into(),
             line: number,
-            got: line.split_once(',').map_or("", |(_, rest)| rest).to_string(),
-        })?);
+            got: line.split_once(separator).map_or("one cell", |(_, rest)| rest).to_string(),
+        })?;
+        let first = *codes_at.entry(place.code.clone()).or_insert(number);
+        if first != number && !place.code.is_empty() {
+            let (file, student) = (file.into(), place.student);
+            return Err(RosterError::Twice { file, line: number, student, first });
+        }
+        places.push(place);
     }
     if places.is_empty() {
         return Err(RosterError::Empty(file.into()));
@@ -110,15 +130,15 @@ impl Default for Columns {
 
 impl Columns {
     /// The columns that a first line names; `None` if it is somebody's line.
-    fn named(line: &str) -> Option<Self> {
-        let names = cells(line)?;
+    fn named(line: &str, separator: char) -> Option<Self> {
+        let names = cells(line, separator)?;
         let find = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
         let (code, student, group) = (find("code"), find("student")?, find("group"));
         Some(Self { code, student, group, count: names.len() })
     }
 
-    fn place(&self, line: &str) -> Option<Place> {
-        let cells = cells(line)?;
+    fn place(&self, line: &str, separator: char) -> Option<Place> {
+        let cells = cells(line, separator)?;
         let cell = |at: Option<usize>| at.and_then(|at| cells.get(at)).cloned();
         let (code, student) = (cell(self.code).unwrap_or_default(), cell(Some(self.student))?);
         let group = cell(self.group).filter(|group| !group.is_empty());
@@ -127,8 +147,14 @@ impl Columns {
     }
 }
 
+/// What stands between the cells: in some countries spreadsheets write semicolons.
+fn separator(text: &str) -> char {
+    let first = text.lines().next().unwrap_or_default();
+    if first.contains(';') && !first.contains(',') { ';' } else { ',' }
+}
+
 /// The cells of a line; one in quotes may hold commas, and two quotes in it are one.
-fn cells(line: &str) -> Option<Vec<String>> {
+fn cells(line: &str, separator: char) -> Option<Vec<String>> {
     let (mut cells, mut cell, mut quoted) = (vec![], String::new(), false);
     let mut letters = line.trim().chars().peekable();
     while let Some(letter) = letters.next() {
@@ -138,7 +164,9 @@ fn cells(line: &str) -> Option<Vec<String>> {
                 cell.push('"');
             }
             '"' => quoted = !quoted,
-            ',' if !quoted => cells.push(std::mem::take(&mut cell).trim().to_string()),
+            letter if letter == separator && !quoted => {
+                cells.push(std::mem::take(&mut cell).trim().to_string())
+            }
             letter => cell.push(letter),
         }
     }
@@ -184,6 +212,22 @@ mod tests {
         let shown: Vec<_> =
             roster.places.iter().map(|p| (p.code.len(), &*p.student, p.group.as_deref())).collect();
         assert_eq!(shown, [(32, "Ada", Some("red")), (32, "Alan", None)]);
+    }
+
+    #[test]
+    fn cells_may_be_separated_by_semicolons() {
+        let (_data, file) = written("code;student;group\nabc;Lovelace, Ada;red\n");
+        let roster = read(&file).unwrap();
+        assert_eq!(&*roster.places[0].student, "Lovelace, Ada");
+        assert_eq!(roster.places[0].group.as_deref(), Some("red"));
+    }
+
+    #[test]
+    fn a_code_that_two_have_is_found_in_its_line_and_not_shown() {
+        let (_data, file) = written("code,student\nabcd,Ada\nefgh,Alan\nabcd,Grace\n");
+        let error = read(&file).unwrap_err().to_string();
+        assert!(error.contains("students.csv:4: Grace has the code of line 2"), "{error}");
+        assert!(!error.contains("abcd"), "{error}");
     }
 
     #[test]

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::Told;
 
 /// Every match with its result.
-pub(super) fn list(league: &LeagueRecord) -> Value {
-    let matches: Vec<_> = league.matches.values().map(summary).collect();
+pub(super) fn list(league: &LeagueRecord, matches: &[&MatchRecord]) -> Value {
+    let matches: Vec<_> = matches.iter().copied().map(summary).collect();
     json!({ "league_id": league.id.as_str(), "completed": league.completed, "matches": matches })
 }
 

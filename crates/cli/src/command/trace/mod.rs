@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use clap::Args;
 use league_core::id::{ConversationId, LeagueId, MatchId};
+use league_core::seat::Seat;
 use league_server::journal::sqlite::{OpenError, SqliteView};
 use league_server::record::{self, Exchanged, Found, LeagueRecord, MatchRecord, Post};
 
-use crate::output;
 use crate::report::{Failure, Hint};
+use crate::{near, output};
 
 /// Show what was said in a match or to an agent, and why a match ended as it did.
 ///
@@ -23,14 +24,16 @@ use crate::report::{Failure, Hint};
 #[command(after_help = "\
 Examples:
   league trace                           every match with its result and the reason
+  league trace --technical               only those that somebody lost technically
   league trace --match R1M1              every message of one match, with times
   league trace --match R1M1 --bytes      the same with the bodies
   league trace --agent P01               everything that was said to and by one agent
   league trace --match R1M1 --json       one JSON document on stdout
 ")]
 pub(crate) struct TraceArgs {
-    /// Where the record is kept
-    #[arg(long, default_value = "league-data", value_name = "DIR", env = "LEAGUE_DATA")]
+    /// Where the record is kept; LEAGUE_DATA and league.toml in the current directory change the
+    /// default
+    #[arg(long, value_name = "DIR", default_value_os_t = near::data())]
     data: PathBuf,
     /// Which league; the latest if there are several
     #[arg(long, value_name = "ID")]
@@ -44,6 +47,9 @@ pub(crate) struct TraceArgs {
     /// Only the matches of this player or referee, and what the manager and it said
     #[arg(long, value_name = "P01", group = "filter")]
     agent: Option<String>,
+    /// Only matches that somebody lost technically
+    #[arg(long)]
+    technical: bool,
     /// Show the bodies too
     #[arg(long)]
     bytes: bool,
@@ -63,8 +69,11 @@ struct Told<'a> {
 pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     let view = open(&args.data)?;
     let league = league(&view, args)?;
+    let mut matches = chosen(&league, args).map_err(|error| Failure::usage("trace", error))?;
+    if args.technical {
+        matches.retain(|record| was_lost_technically(record));
+    }
     let text = if is_filtered(args) {
-        let matches = chosen(&league, args).map_err(|error| Failure::usage("trace", error))?;
         let post = Post::read(&view, &league.id, |letter| is_wanted(letter, args), &matches);
         let post = post.context("cannot read the letters")?;
         if args.conversation.is_some() && matches.is_empty() && post.letters.is_empty() {
@@ -89,9 +98,9 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
             story::matches(&league, &told, &post, (agent, args.bytes))
         }
     } else if args.json {
-        format!("{}\n", document::list(&league))
+        format!("{}\n", document::list(&league, &matches))
     } else {
-        story::list(&league, &args.data)
+        story::list(&league, &matches, &args.data)
     };
     output::print(&text).context("cannot write to stdout")?;
     Ok(())
@@ -136,6 +145,11 @@ fn is_wanted(letter: &Exchanged, args: &TraceArgs) -> bool {
         conversation.map(|id| is(&id.to_string(), Some(letter.conversation.as_str())));
     let of_agent = args.agent.as_ref().map(|id| is(id, Some(letter.peer.as_str())));
     [of_match, of_conversation, of_agent].into_iter().flatten().all(|holds| holds)
+}
+
+fn was_lost_technically(record: &MatchRecord) -> bool {
+    let verdict = record.decided.as_ref().map(|(_, verdict, _)| *verdict);
+    verdict.is_some_and(|verdict| Seat::BOTH.into_iter().any(|seat| verdict.lost_technically(seat)))
 }
 
 /// The league that is asked for, else the one that was founded last.

@@ -17,9 +17,9 @@ use super::Told;
 use super::mail::{self, Dated};
 
 /// Every match with its result, the reason, and whether there is more to see.
-pub(super) fn list(league: &LeagueRecord, data: &Path) -> String {
+pub(super) fn list(league: &LeagueRecord, matches: &[&MatchRecord], data: &Path) -> String {
     let mut out = String::new();
-    let lines: Vec<_> = league.matches.values().map(line).collect();
+    let lines: Vec<_> = matches.iter().copied().map(line).collect();
     let width = |index: usize| lines.iter().map(|line| line[index].chars().count()).max();
     let widths: Vec<_> = (0..4).map(|index| width(index).unwrap_or(0)).collect();
     for [id, who, result, transcript, reason] in &lines {
@@ -29,8 +29,11 @@ pub(super) fn list(league: &LeagueRecord, data: &Path) -> String {
         out.push('\n');
     }
     let data = data.display();
-    let first = league.matches.keys().next().map(ToString::to_string);
+    let first = matches.first().map(|record| record.match_id.to_string());
     match first {
+        None if !league.matches.is_empty() => {
+            writeln!(out, "  no such match among {} of league {}", league.matches.len(), league.id)
+        }
         Some(id) => write!(
             out,
             "\n  `league trace --data {data} --league {} --match {id}` shows what was said\n",

@@ -1,0 +1,57 @@
+//! Which manager and which data directory are meant when nothing is said: those of the
+//! environment, else those that `league.toml` in the current directory names, as `league serve`
+//! takes them.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use crate::config::{self, Usual};
+
+/// The data directory of the manager that is meant.
+pub(crate) fn data() -> PathBuf {
+    let set = std::env::var_os("LEAGUE_DATA").filter(|set| !set.is_empty());
+    set.map_or_else(|| usual().data.clone(), PathBuf::from)
+}
+
+/// The address of the manager that is meant.
+pub(crate) fn manager() -> String {
+    let set = |name: &str| std::env::var(name).ok().filter(|set| !set.trim().is_empty());
+    if let Some(url) = set("LEAGUE_MANAGER") {
+        return url;
+    }
+    let listen = set("LEAGUE_LISTEN").unwrap_or_else(|| usual().listen.clone());
+    url(&listen).or_else(|| url(config::LISTEN)).unwrap_or_default()
+}
+
+/// What the file says; what is wrong with it, `league serve` tells.
+fn usual() -> &'static Usual {
+    static READ: OnceLock<Usual> = OnceLock::new();
+    READ.get_or_init(Usual::read)
+}
+
+/// Where a manager that listens on `listen` is called from here.
+fn url(listen: &str) -> Option<String> {
+    let listen: SocketAddr = listen.parse().ok()?;
+    let ip = match listen.ip() {
+        ip if !ip.is_unspecified() => ip,
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    // Which port it took nobody can know.
+    (listen.port() != 0).then(|| format!("http://{}", SocketAddr::new(ip, listen.port())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_manager_listens_tells_where_it_is_called() {
+        assert_eq!(url("10.0.0.5:8000").as_deref(), Some("http://10.0.0.5:8000"));
+        assert_eq!(url("0.0.0.0:8059").as_deref(), Some("http://127.0.0.1:8059"));
+        assert_eq!(url("[::]:8059").as_deref(), Some("http://[::1]:8059"));
+        assert_eq!(url("127.0.0.1:0"), None);
+        assert_eq!(url("nonsense"), None);
+    }
+}
