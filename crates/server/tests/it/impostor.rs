@@ -3,11 +3,14 @@
 use std::net::SocketAddr;
 
 use league_agent::strategy::House;
+use league_core::game::{Move, Turn};
+use league_core::seat::Seats;
+use league_core::verdict::Verdict;
 use serde_json::{Value, json};
 
 use crate::rpc::{self, Reply};
 use crate::shape::{Shape, Stamp};
-use crate::stage::{LEAGUE, Plan, Stage};
+use crate::stage::{LEAGUE, Plan, Stage, results};
 use crate::stranger::{Call, Stranger};
 
 /// A foreign referee that was given the match of our player, and everybody's addresses.
@@ -130,7 +133,10 @@ fn our_player_proves_itself_without_giving_its_token_away() {
         scene.referee.call(scene.stage.address, names, fields)
     };
     assert_eq!(report("odd").code(), "E031", "the proof is for even");
-    assert_eq!(report("even").result()["status"], "RECORDED");
+    let recorded = results(&scene.stage.whole_league());
+    let Turn::Moves(moves) = &recorded[0].turns[0] else { panic!("{recorded:?}") };
+    let even = Seats::new(Move::word("even"), Move::word("even"));
+    assert_eq!((moves, recorded[0].verdict), (&even, Verdict::Drawn), "what was proved counts");
 }
 
 // req: AUTH-6
