@@ -58,7 +58,7 @@ pub(crate) fn run(args: &PruneArgs) -> Result<(), Failure> {
     } else {
         let journal = SqlitePruner::open(&args.data);
         let mut journal = journal.map_err(|error| explained(error, &args.data))?;
-        expire(&mut journal, before, false)
+        expire(&mut journal, before)
     };
     let expired = expired.context("cannot prune the record")?;
     let verb = if args.dry_run { "would be deleted" } else { "deleted" };

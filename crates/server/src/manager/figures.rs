@@ -228,12 +228,12 @@ mod tests {
 
     #[test]
     fn answers_that_could_not_be_used_are_told_apart() {
-        let (figures, league) = (Figures::default(), "spring".parse().unwrap());
+        let (figures, league) = (Figures::default(), league(&[]));
         let player: PlayerId = "P01".parse().unwrap();
         let refused = Conduct { connection_errors: 3, ..Conduct::default() };
         let silent = Conduct { timeouts: 1, ..Conduct::default() };
         for (conduct, unusable) in [(refused, 2), (silent, 1), (silent, 0)] {
-            figures.note(&league, vec![(player, Calls { conduct, unusable }, vec![])]);
+            figures.note(league.id(), vec![(player, Calls { conduct, unusable }, vec![])]);
         }
         let fields = figures.of(&league, AgentId::Player(player));
         assert_eq!(fields["connection_errors"], json!(1));

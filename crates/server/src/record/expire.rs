@@ -1,9 +1,11 @@
 //! Deleting transcripts that were kept long enough. The record itself stays whole.
 
+use league_core::id::LeagueId;
 use league_core::manager::Fact;
 use league_core::time::Timestamp;
 
 use super::league::{ReadError, walk};
+use crate::journal::Seq;
 use crate::journal::sqlite::{SqlitePruner, SqliteView};
 
 /// What was deleted, or would be.
@@ -29,67 +31,56 @@ pub struct Expired {
 pub fn rehearse(journal: &SqliteView, before: Timestamp) -> Result<Expired, ReadError> {
     let mut expired = Expired::default();
     for league in journal.leagues()? {
-        let mut stored = vec![];
-        walk(journal, &league, |seq, event| {
-            if let Fact::ResultRecorded(recorded) = &event.fact
-                && recorded.transcript.is_some()
-            {
-                stored.push((seq, event.at < before));
-            }
-        })?;
-        for (seq, is_old) in stored {
-            match journal.attachment(&league, seq)? {
-                Some(transcript) if is_old => {
-                    expired.transcripts += 1;
-                    expired.bytes += transcript.bytes.len() as u64;
-                }
-                Some(_) => expired.kept += 1,
-                None => {}
-            }
-        }
+        old_of(journal, &league, before, &mut expired)?;
     }
+    (expired.letters, expired.letters_kept) = journal.count_letters(before)?;
     Ok(expired)
 }
 
 /// Deletes the transcripts of results that were recorded before `before`, and the letters from
-/// before that; only counts them if it is a `rehearsal`. Rows and hashes stay.
+/// before that. Rows and hashes stay.
 ///
 /// # Errors
 /// If the journal cannot be read or written.
-pub fn expire(
-    journal: &mut SqlitePruner,
-    before: Timestamp,
-    rehearsal: bool,
-) -> Result<Expired, ReadError> {
+pub fn expire(journal: &mut SqlitePruner, before: Timestamp) -> Result<Expired, ReadError> {
     let mut expired = Expired::default();
     for league in journal.view().leagues()? {
-        let mut old = vec![];
-        let mut stored = vec![];
-        walk(journal.view(), &league, |seq, event| {
-            if let Fact::ResultRecorded(recorded) = &event.fact
-                && recorded.transcript.is_some()
-            {
-                stored.push((seq, event.at < before));
-            }
-        })?;
-        for (seq, is_old) in stored {
-            match journal.size(&league, seq)? {
-                Some(bytes) if is_old => {
-                    expired.transcripts += 1;
-                    expired.bytes += bytes;
-                    old.push(seq);
-                }
-                Some(_) => expired.kept += 1,
-                None => {}
-            }
-        }
-        if !rehearsal {
-            journal.delete(&league, &old)?;
-        }
+        let old = old_of(journal.view(), &league, before, &mut expired)?;
+        journal.delete(&league, &old)?;
     }
-    (expired.letters, expired.letters_kept) = journal.delete_letters(before, rehearsal)?;
-    if !rehearsal && expired.transcripts + expired.letters > 0 {
+    (expired.letters, expired.letters_kept) = journal.view().count_letters(before)?;
+    journal.delete_letters(before)?;
+    if expired.transcripts + expired.letters > 0 {
         journal.compact()?;
     }
     Ok(expired)
+}
+
+/// The rows of a league with transcripts from before `before`, which are counted.
+fn old_of(
+    journal: &SqliteView,
+    league: &LeagueId,
+    before: Timestamp,
+    expired: &mut Expired,
+) -> Result<Vec<Seq>, ReadError> {
+    let (mut old, mut stored) = (vec![], vec![]);
+    walk(journal, league, |seq, event| {
+        if let Fact::ResultRecorded(recorded) = &event.fact
+            && recorded.transcript.is_some()
+        {
+            stored.push((seq, event.at < before));
+        }
+    })?;
+    for (seq, is_old) in stored {
+        match journal.size(league, seq)? {
+            Some(bytes) if is_old => {
+                expired.transcripts += 1;
+                expired.bytes += bytes;
+                old.push(seq);
+            }
+            Some(_) => expired.kept += 1,
+            None => {}
+        }
+    }
+    Ok(old)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use league_core::id::LeagueId;
 use league_core::time::Timestamp;
 use league_server::journal::sqlite::{SqlitePruner, SqliteView};
-use league_server::record::{Exchanged, Kind, LeagueRecord, Post, Way, expire};
+use league_server::record::{Exchanged, Kind, LeagueRecord, Post, Way, expire, rehearse};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -206,13 +206,13 @@ fn old_letters_go_with_the_old_transcripts() {
     let count = letters(data.path()).len() as u64;
     assert!(count > 8, "{count}");
     let mut journal = SqlitePruner::open(data.path()).unwrap();
-    let young = expire(&mut journal, Timestamp::from_millis(0), false).unwrap();
+    let young = expire(&mut journal, Timestamp::from_millis(0)).unwrap();
     assert_eq!((young.letters, young.letters_kept), (0, count));
     let later = Timestamp::from_millis(i64::MAX);
-    let rehearsed = expire(&mut journal, later, true).unwrap();
+    let rehearsed = rehearse(journal.view(), later).unwrap();
     assert_eq!((rehearsed.letters, rehearsed.letters_kept), (count, 0));
     assert_eq!(letters(data.path()).len() as u64, count, "a rehearsal deletes nothing");
-    assert_eq!(expire(&mut journal, later, false).unwrap().letters, count);
+    assert_eq!(expire(&mut journal, later).unwrap().letters, count);
     drop(journal);
     assert_eq!(letters(data.path()).len(), 0);
 }

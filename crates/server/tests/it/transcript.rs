@@ -9,7 +9,7 @@ use league_core::time::Timestamp;
 use league_server::journal::SqliteJournal;
 use league_server::journal::sqlite::{CopyError, OpenError, SqlitePruner, SqliteView};
 use league_server::record::{
-    Entry, Found, Kind, LeagueRecord, Transcript, Unpacked, expire, unpack,
+    Entry, Found, Kind, LeagueRecord, Transcript, Unpacked, expire, rehearse, unpack,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -221,14 +221,14 @@ fn old_transcripts_go_and_everything_else_stays() {
     stage.close();
     let before = seen(data.path()).1;
     let mut journal = SqlitePruner::open(data.path()).unwrap();
-    let kept = expire(&mut journal, at, false).unwrap();
+    let kept = expire(&mut journal, at).unwrap();
     assert_eq!((kept.transcripts, kept.bytes, kept.kept), (0, 0, 1), "it is not older than itself");
     let later = Timestamp::from_millis(at.as_millis() + 1);
-    let rehearsed = expire(&mut journal, later, true).unwrap();
+    let rehearsed = rehearse(journal.view(), later).unwrap();
     assert_eq!((rehearsed.transcripts, rehearsed.kept), (1, 0));
     assert!(rehearsed.bytes > 100);
     assert!(matches!(found(data.path()), Found::Ours(_)), "a rehearsal deletes nothing");
-    assert_eq!(expire(&mut journal, later, false).unwrap(), rehearsed);
+    assert_eq!(expire(&mut journal, later).unwrap(), rehearsed);
     drop(journal);
     assert!(matches!(found(data.path()), Found::Expired));
     let (_, after) = seen(data.path());

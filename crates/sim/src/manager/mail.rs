@@ -89,9 +89,7 @@ impl Mail {
                 stage.call(Node::Administrator, Letter::bare(Body::Stuck { match_id }));
             }
             // Somebody will come, without being asked to.
-            Effect::Alert(
-                Alert::NoReferee | Alert::StartOverdue | Alert::PlayerSuspended(_),
-            ) => {}
+            Effect::Alert(Alert::NoReferee | Alert::StartOverdue | Alert::PlayerSuspended(_)) => {}
         }
     }
 

@@ -104,6 +104,42 @@ impl SqliteView {
         self.desk().attachment(league, seq)
     }
 
+    /// How many bytes the attachment of row `seq` has, if it is there.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn size(&self, league: &LeagueId, seq: Seq) -> Result<Option<u64>, JournalError> {
+        let find = || -> rusqlite::Result<Option<u64>> {
+            let connection = &self.connection;
+            let Some(number) = places::number(connection, league.as_str())? else {
+                return Ok(None);
+            };
+            let mut statement = connection.prepare_cached(SIZE)?;
+            let mut rows = statement.query((number, stored(seq)))?;
+            let length = rows.next()?.map(|row| row.get::<_, i64>(0)).transpose()?;
+            Ok(length.map(i64::unsigned_abs))
+        };
+        find().map_err(|error| told_of_all(&error))
+    }
+
+    /// How many letters there are in bundles whose last is older than `before`, and how many
+    /// younger ones. A file that was made before there were any has none.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn count_letters(&self, before: Timestamp) -> Result<(u64, u64), JournalError> {
+        let count = || -> rusqlite::Result<(u64, u64)> {
+            if !self.connection.prepare(HAS_LETTERS)?.exists([])? {
+                return Ok((0, 0));
+            }
+            let of = |sql: &str| {
+                self.connection.query_row(sql, [before.as_millis()], |row| row.get::<_, i64>(0))
+            };
+            Ok((of(OLD_LETTERS)?.unsigned_abs(), of(KEPT_LETTERS)?.unsigned_abs()))
+        };
+        count().map_err(|error| told_of_all(&error))
+    }
+
     /// Calls `each` with every bundle of letters of a league, oldest first. A file that was made
     /// before there were any has none.
     ///
@@ -193,24 +229,6 @@ impl SqlitePruner {
         &self.view
     }
 
-    /// How many bytes the attachment of row `seq` has, if it is there.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
-    pub fn size(&self, league: &LeagueId, seq: Seq) -> Result<Option<u64>, JournalError> {
-        let find = || -> rusqlite::Result<Option<u64>> {
-            let connection = &self.view.connection;
-            let Some(number) = places::number(connection, league.as_str())? else {
-                return Ok(None);
-            };
-            let mut statement = connection.prepare_cached(SIZE)?;
-            let mut rows = statement.query((number, stored(seq)))?;
-            let length = rows.next()?.map(|row| row.get::<_, i64>(0)).transpose()?;
-            Ok(length.map(i64::unsigned_abs))
-        };
-        find().map_err(|error| told_of_all(&error))
-    }
-
     /// Deletes the attachments of the rows `seqs`, all of them or none. The rows keep the hashes.
     ///
     /// # Errors
@@ -229,28 +247,13 @@ impl SqlitePruner {
         delete().map_err(|error| told_of_all(&error))
     }
 
-    /// Deletes the letters whose last is older than `before`, and says how many they were; only
-    /// counts them if it is a `rehearsal`. The second number is how many stay.
+    /// Deletes the letters whose last is older than `before`.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn delete_letters(
-        &self,
-        before: Timestamp,
-        rehearsal: bool,
-    ) -> Result<(u64, u64), JournalError> {
-        let connection = &self.view.connection;
-        let delete = || -> rusqlite::Result<(u64, u64)> {
-            let count = |sql: &str| {
-                connection.query_row(sql, [before.as_millis()], |row| row.get::<_, i64>(0))
-            };
-            let (old, kept) = (count(OLD_LETTERS)?, count(KEPT_LETTERS)?);
-            if !rehearsal {
-                connection.execute(DELETE_LETTERS, [before.as_millis()])?;
-            }
-            Ok((old.unsigned_abs(), kept.unsigned_abs()))
-        };
-        delete().map_err(|error| told_of_all(&error))
+    pub fn delete_letters(&self, before: Timestamp) -> Result<(), JournalError> {
+        let deleted = self.view.connection.execute(DELETE_LETTERS, [before.as_millis()]);
+        deleted.map(drop).map_err(|error| told_of_all(&error))
     }
 
     /// Gives the space of what was deleted back to the file system.
