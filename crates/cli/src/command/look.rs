@@ -138,7 +138,11 @@ pub(super) fn summary(league: &Value) -> String {
         let one = key.trim_end_matches('s');
         format!("{} {}", number(key), if number(key) == 1 { one } else { key })
     };
-    let agents = format!("{}, {}", count("players"), count("referees"));
+    let waiting = match number("referees_waiting") {
+        0 => String::new(),
+        waiting => format!(", {waiting} not approved"),
+    };
+    let agents = format!("{}, {}{waiting}", count("players"), count("referees"));
     let progress = match text("phase") {
         "registering" => {
             let start = &league["start"];

@@ -171,6 +171,7 @@ fn a_manager_in_the_open_gives_matches_to_its_own_referees_only() {
         assert!(early.stderr.contains(waits), "{}", early.stderr);
         let status = office.run(&place, &format!("status {league}")).stdout;
         assert!(status.contains("no matches before `league approve REF01`"), "{status}");
+        assert!(status.contains("1 referee, 1 not approved"), "{status}");
         let said = std::fs::read_to_string(place.path().join("stderr.txt")).unwrap();
         assert!(said.contains("registered, but there are no matches for REF01"), "{said}");
         let key = format!("--join-key league-data/join-key-{league}");

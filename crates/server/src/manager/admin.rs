@@ -18,7 +18,7 @@ pub(super) async fn answer(manager: &Manager, posted: Posted<'_>) -> Option<Answ
     let place = posted.path.strip_prefix("/api/v1/admin/leagues")?;
     let place = place.strip_suffix('/').unwrap_or(place);
     // Whoever is not the administrator does not learn what there is.
-    if let Err(no) = authorize(manager, posted.bearer) {
+    if let Err(no) = authorize(manager, posted.bearer, Level::Critical) {
         return Some(no.answer());
     }
     let outcome = if place.is_empty() {
@@ -51,14 +51,15 @@ impl No {
     }
 }
 
-pub(super) fn authorize(manager: &Manager, shown: Option<&str>) -> Result<(), No> {
+/// Whether the administrator asks; `gravity` is how bad it is if somebody pretends to be.
+pub(super) fn authorize(manager: &Manager, shown: Option<&str>, gravity: Level) -> Result<(), No> {
     let Some(shown) = shown else {
         return Err(No::new(401, "expected the administrator's token: Authorization: Bearer …"));
     };
     if manager.is_administrator(shown) {
         return Ok(());
     }
-    log::at(Level::Critical, Component::Manager, |line| {
+    log::at(gravity, Component::Manager, |line| {
         line.code(Code::E012).say("somebody showed a wrong administrator's token");
     });
     Err(No::new(403, "this is not the administrator's token of this manager"))

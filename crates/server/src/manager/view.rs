@@ -3,6 +3,7 @@
 
 use league_agent::ambient;
 use league_agent::endpoint::Answer;
+use league_core::id::AgentId;
 use league_core::manager::{Alert, League, Phase, StartRule};
 use league_core::standings::Row;
 use league_wire::iso;
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::figures::Figures;
 use super::members::{self, People};
-use super::{Alarm, Leagues, Published, Stub};
+use super::{Alarm, Leagues, Published, Stub, words};
 use crate::limits::LIST_WHOLE_MAX;
 
 /// Who reads.
@@ -92,6 +93,8 @@ pub(super) fn league(published: &Published) -> Value {
         .map(|(key, value)| (key.to_string(), Value::String(value)))
         .collect();
     let done = matches_done(league);
+    let referees = league.referees().iter().map(|referee| AgentId::Referee(referee.id));
+    let waiting = referees.filter(|id| words::waits_for_approval(league, *id)).count();
     json!({
         "league_id": league.id().as_str(),
         "phase": phase(league),
@@ -106,6 +109,7 @@ pub(super) fn league(published: &Published) -> Value {
         "players": league.players().len(),
         "players_max": charter.players_max,
         "referees": league.referees().len(),
+        "referees_waiting": waiting,
         "round": round(league),
         "rounds_total": rounds_total(league),
         "matches_done": done,

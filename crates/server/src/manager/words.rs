@@ -1,7 +1,7 @@
 //! How an agent stands, in the words of whoever runs the league.
 
 use league_core::id::AgentId;
-use league_core::manager::{League, RefereeAdmission};
+use league_core::manager::{League, Referee, RefereeAdmission};
 use league_core::roster::{AgentState, Reason};
 use league_wire::iso;
 
@@ -30,7 +30,15 @@ pub(super) fn waits_for_approval(league: &League, agent: AgentId) -> bool {
     let AgentId::Referee(id) = agent else { return false };
     let needs_one = league.admission().referees == RefereeAdmission::KeyOrApproval;
     let referee = league.referee(id);
-    needs_one && referee.is_some_and(|referee| !(referee.operated || referee.approved))
+    let is_out = league.lifecycle(agent).is_some_and(|life| match life.state() {
+        AgentState::Shutdown { .. } => true,
+        AgentState::Init
+        | AgentState::Registered
+        | AgentState::Active
+        | AgentState::Suspended { .. } => false,
+    });
+    let is_known = |referee: &Referee| referee.operated || referee.approved;
+    needs_one && !is_out && referee.is_some_and(|referee| !is_known(referee))
 }
 
 /// What is out of the ordinary with an agent, if anything is.
