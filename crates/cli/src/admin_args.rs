@@ -6,6 +6,18 @@ use clap::{Args, Subcommand};
 
 use crate::near;
 
+/// What follows the help of an order.
+macro_rules! examples {
+    ($($line:literal),+ $(,)?) => {
+        concat!(
+            "Examples:\n",
+            $("  ", $line, "\n",)+
+            "\nThe administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data \
+             directory.\n"
+        )
+    };
+}
+
 /// What is asked of a running manager.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminCommand {
@@ -13,83 +25,65 @@ pub(crate) enum AdminCommand {
     /// Start a league that is waiting for it
     Start(ActArgs),
     /// Hand out no more matches
-    #[command(after_help = "\
-Examples:
-  league pause spring --reason \"exam week\"
-
-The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
-")]
+    #[command(after_help = examples!["league pause spring --reason \"exam week\""])]
     Pause(OrderArgs),
     /// Hand out matches again
-    #[command(after_help = "\
-Examples:
-  league resume spring --reason \"exams are over\"
-
-The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
-")]
+    #[command(after_help = examples!["league resume spring --reason \"exams are over\""])]
     Resume(OrderArgs),
     /// Take no more players
-    #[command(after_help = "\
-Examples:
-  league close spring --reason \"everybody is here\"
-
-The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
-")]
+    #[command(after_help = examples!["league close spring --reason \"everybody is here\""])]
     Close(OrderArgs),
     /// Put a league away that is over
-    #[command(after_help = "\
-Examples:
-  league archive spring --reason \"term is over\"
-
-The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
-")]
+    #[command(after_help = examples!["league archive spring --reason \"term is over\""])]
     Archive(OrderArgs),
     /// Let a referee officiate
-    #[command(after_help = "\
-Examples:
-  league approve REF01 --reason \"Ada's referee\"
-  league approve REF01 --league spring --reason \"Ada's referee\"
-
-The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
-")]
+    #[command(after_help = examples![
+        "league approve REF01 --reason \"Ada's referee\"",
+        "league approve REF01 --league spring --reason \"Ada's referee\"",
+    ])]
     Approve(AgentActArgs),
     /// Shut an agent out: its token stops working and it loses what it has not played
-    #[command(after_help = "\
-Examples:
-  league ban P05 --reason \"plays for somebody else\"
-  league ban REF02 --league spring --reason \"reports what was not played\"
-
-The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
-")]
+    ///
+    /// A player's matches are walkovers from then on, a referee's go to others. The reason stands
+    /// in the record and in `league trace`. It lasts until `league reinstate`: then the agent may
+    /// register once more with its token, under its id; what it lost meanwhile stays lost.
+    #[command(after_help = examples![
+        "league ban P05 --reason \"plays for somebody else\"",
+        "league ban REF02 --league spring --reason \"reports what was not played\"",
+    ])]
     Ban(AgentActArgs),
     /// Let a suspended agent go on, or one that was shut out register once more
-    #[command(after_help = "\
-Examples:
-  league reinstate P05 --reason \"its machine was down\"
-
-The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
-")]
+    ///
+    /// One that is suspended plays on at once. One that was banned or shut down has to register
+    /// again with its token, which works once; if it has lost that too, `league release` comes
+    /// next.
+    #[command(after_help = examples!["league reinstate P05 --reason \"its machine was down\""])]
     Reinstate(AgentActArgs),
     /// Give an agent a new token, for one that others have seen; the old one stops working
+    ///
+    /// The new token is printed once, to be handed over. A match that the agent is in is played
+    /// again; a player's matches wait for a while, and a referee gets none, until it has registered
+    /// with the new token.
+    #[command(after_help = examples!["league rotate P05 --reason \"seen on a screen\""])]
     Rotate(AgentActArgs),
     /// Let an agent that lost its token register again under its id
+    ///
+    /// Whoever registers next with its join code, or from its address where there are no codes, is
+    /// that agent: results and schedule stay, the token is a new one. Until then the old one works.
+    #[command(after_help = examples!["league release P05 --reason \"new laptop\""])]
     Release(AgentActArgs),
     /// Have a match played again
-    #[command(after_help = "\
-Examples:
-  league rematch R3M2 --reason \"the network was down\"
-  league rematch R3M2 --league spring --reason \"the network was down\"
-
-The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
-")]
+    ///
+    /// While its round is being played; results of rounds that are over stand.
+    #[command(after_help = examples![
+        "league rematch R3M2 --reason \"the network was down\"",
+        "league rematch R3M2 --league spring --reason \"the network was down\"",
+    ])]
     Rematch(MatchActArgs),
     /// Have a match count for nobody
-    #[command(after_help = "\
-Examples:
-  league annul R3M2 --reason \"nobody could play\"
-
-The administrator's token is read from LEAGUE_ADMIN_TOKEN or from the manager's data directory.
-")]
+    ///
+    /// While its round is being played; results of rounds that are over stand.
+    #[command(after_help = examples!["league annul R3M2 --reason \"nobody could play\""])]
     Annul(MatchActArgs),
     Status(StatusArgs),
     Standings(StandingsArgs),

@@ -199,7 +199,7 @@ fn explained(error: AgentError) -> Failure {
             "choose another directory with --data DIR"
         }
         AgentError::Register(RegisterError::NotTakenBack { .. }) => {
-            "remove that file to register as a newcomer"
+            "remove that file to register as a newcomer; a new token from the administrator goes into it"
         }
         AgentError::Register(RegisterError::Rejected(report)) => refused(report),
         AgentError::Register(RegisterError::Ask { .. } | RegisterError::Incomplete(_)) => {

@@ -118,10 +118,11 @@ impl League {
         Ok(event.transition.map(|transition| Fact::AgentChanged { agent, transition }))
     }
 
-    fn cancellation(&self, match_id: MatchId, reason: &Arc<str>) -> Result<Fact, Refusal> {
+    fn cancellation(&self, match_id: MatchId, reason: &str) -> Result<Fact, Refusal> {
         let open = self.open_match(match_id).ok_or_else(|| self.not_open(match_id))?;
         let replaced = open.filed.map(|filed| filed.verdict);
-        Ok(Fact::MatchCancelled { match_id, replaced, reason: reason.clone() })
+        let reason = format!("annulled by the administrator: {reason}").into();
+        Ok(Fact::MatchCancelled { match_id, replaced, reason })
     }
 
     fn rematch(&self, match_id: MatchId) -> Result<Fact, Refusal> {
