@@ -214,11 +214,12 @@ fn refused(report: &ErrorReport) -> &'static str {
     match report.code.known() {
         Some(Code::L003) => {
             "an agent at this address is in the league already: one that was started with --data DIR \
-             comes back under its id; for another one choose another port with --listen"
+             comes back under its id; one that lost its token needs the administrator's `league \
+             release`; for another one choose another port with --listen"
         }
         Some(Code::E012) => {
-            "players of a league with a roster need their own code (--join-code), each works once; \
-             referees the league's key (--join-key), which lies in the manager's data directory"
+            "players of a league with a roster need their own code (--join-code), each works once \
+             unless the administrator lets the place go (`league release`); referees the league's key (--join-key), which lies in the manager's data directory"
         }
         Some(Code::E003) => {
             "a manager that others can reach calls private addresses only if its administrator lists \

@@ -83,10 +83,10 @@ fn describe(line: &mut Line, fact: &Fact) {
             joined(line, profile, conversation).say("registered")
         }
         Fact::PlayerReturned { player, profile, conversation } => {
-            joined(line.agent(player), profile, conversation).say("came back with its token")
+            joined(line.agent(player), profile, conversation).say("came back")
         }
         Fact::RefereeReturned { referee, profile, conversation, .. } => {
-            joined(line.agent(referee), profile, conversation).say("came back with its token")
+            joined(line.agent(referee), profile, conversation).say("came back")
         }
         Fact::LeagueStarted => line.say("the league begins"),
         Fact::RoundOpened { round, matches, .. } => {

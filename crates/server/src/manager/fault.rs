@@ -56,15 +56,19 @@ pub(super) fn refused(refusal: &Refusal) -> Box<ErrorReport> {
         | Refusal::RefereeAway(_) => {
             report.action_required = "Start the league when they have registered".into();
         }
+        Refusal::AlreadyRegistered(agent) | Refusal::JoinCodeUsed(agent) => {
+            report.action_required = format!(
+                "Register with the token of {agent}; if it is lost, ask the administrator to let the \
+                 place go (`league release {agent}`)"
+            );
+        }
         Refusal::AlreadyStarted => report.action_required = "Nothing; it is running".into(),
         Refusal::UnsupportedGame(_)
-        | Refusal::AlreadyRegistered(_)
         | Refusal::LeagueFull { .. }
         | Refusal::TooManyReferees { .. }
         | Refusal::LateRegistration
         | Refusal::JoinCodeNeeded
         | Refusal::UnknownJoinCode
-        | Refusal::JoinCodeUsed(_)
         | Refusal::RegistrationClosed
         | Refusal::UnknownAgent(_)
         | Refusal::IsShutDown(_)
