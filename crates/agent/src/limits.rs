@@ -40,6 +40,8 @@ pub const BODY_BYTES_FREE: usize = 16 * 1024;
 /// servers close theirs after five seconds, and a call that falls into a connection which is being
 /// closed may be lost. A server that serves one connection at a time hears nobody else meanwhile.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(1);
+/// The same for a manager, which calls everybody once in a while, and just before the referees do.
+pub const NEWS_IDLE_TIMEOUT: Duration = Duration::from_millis(250);
 /// Longest address of an agent.
 pub const ADDRESS_BYTES_MAX: usize = 1_024;
 /// Most addresses of one host name that are tried for one call.

@@ -22,8 +22,8 @@ use crate::ambient::Mark;
 use crate::component::Component;
 use crate::connector::{ConnectError, Connector, lacks_means, lacks_way};
 use crate::limits::{
-    ANSWER_BYTES_MAX, COME_BACKS_MAX, IDLE_CONNECTIONS_MAX, IDLE_TIMEOUT, OWN_FAILURE_PATIENCE,
-    OWN_FAILURE_PAUSE,
+    ANSWER_BYTES_MAX, COME_BACKS_MAX, IDLE_CONNECTIONS_MAX, IDLE_TIMEOUT, NEWS_IDLE_TIMEOUT,
+    OWN_FAILURE_PATIENCE, OWN_FAILURE_PAUSE,
 };
 use crate::meter::Meter;
 use crate::targets::{Forbidden, Targets};
@@ -95,12 +95,16 @@ impl Caller {
     /// A caller that calls only whom `targets` allow.
     pub fn within(targets: Targets, user_agent: &'static str, connect_timeout: Duration) -> Self {
         let connector = Connector::new(targets, connect_timeout);
+        let component = Component::of_user_agent(user_agent);
+        let idle = match component {
+            Component::Manager => NEWS_IDLE_TIMEOUT,
+            Component::Referee | Component::Player => IDLE_TIMEOUT,
+        };
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE_TIMEOUT)
+            .pool_idle_timeout(idle)
             .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
             .build(connector.clone());
-        let component = Component::of_user_agent(user_agent);
         let user_agent = HeaderValue::from_static(user_agent);
         Self { client, connector, user_agent, component, calls: Arc::default() }
     }

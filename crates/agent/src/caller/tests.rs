@@ -103,6 +103,28 @@ fn places_behind_the_walls_are_not_called() {
     assert_eq!(closed.calls(), 0);
 }
 
+/// A server that serves one connection at a time hears nobody else as long as ours is open.
+#[test]
+fn a_manager_does_not_hold_on_to_a_connection() {
+    let (listener, address) = listen();
+    let closed = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut bytes = [0; 4096];
+        while !bytes.windows(2).any(|two| two == b"{}") {
+            assert_ne!(stream.read(&mut bytes).unwrap(), 0);
+        }
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}").unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(3))).unwrap();
+        stream.read(&mut bytes).expect("it is closed in good time")
+    });
+    let caller = Caller::new("league_manager/0", PATIENCE);
+    let left = runtime().block_on(async {
+        assert_eq!(caller.call(&address, "{}", PATIENCE).await.unwrap().status, 200);
+        tokio::task::spawn_blocking(move || closed.join().unwrap()).await.unwrap()
+    });
+    assert_eq!(left, 0, "closed, and nothing else was asked");
+}
+
 #[test]
 fn a_refused_connection_is_not_our_fault() {
     let (listener, address) = listen();
