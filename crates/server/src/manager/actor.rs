@@ -9,6 +9,7 @@ use league_core::manager::{Alert, Command, Effect, Event, Refusal, Reply, VoidCa
 use league_core::time::{Deadline, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::stall::Stall;
 use super::{Ask, Books, Outbound, Published, Stub, chronicle};
 use crate::journal::JournalError;
 use crate::limits::{
@@ -24,6 +25,7 @@ pub struct Actor {
     outbound: Arc<Outbound>,
     held: Vec<Held>,
     woken_at: Timestamp,
+    stall: Stall,
 }
 
 /// An answer that waits for the append.
@@ -42,8 +44,8 @@ impl Actor {
         let dispatcher = Dispatcher::for_league(books.league());
         let outbound = outbound(stub.clone());
         let held = Vec::with_capacity(ACTOR_BATCH_MAX);
-        let woken_at = Timestamp::default();
-        (stub.clone(), Self { books, dispatcher, asks, stub, outbound, held, woken_at })
+        let (woken_at, stall) = (Timestamp::default(), Stall::default());
+        (stub.clone(), Self { books, dispatcher, asks, stub, outbound, held, woken_at, stall })
     }
 
     /// Runs until `stop` says so or the books cannot be written.
@@ -81,8 +83,11 @@ impl Actor {
                     },
                     () = sleep(wake) => {}
                 }
+                self.go_on_after(wake.map_or_else(ambient::now, |span| now + span));
             }
+            let began = ambient::now();
             self.settle().await?;
+            self.go_on_after(began);
         }
     }
 
@@ -128,6 +133,12 @@ impl Actor {
         }
     }
 
+    /// What was meant to go on at `planned` goes on now.
+    fn go_on_after(&mut self, planned: Timestamp) {
+        let sign = self.books.league().policy().lease_renewal();
+        self.stall.went_on(planned, ambient::now(), sign);
+    }
+
     fn wake(&mut self, now: Timestamp) {
         let before = std::mem::replace(&mut self.woken_at, now);
         for agent in self.books.league().probes_due(before, now) {
@@ -136,6 +147,11 @@ impl Actor {
         let league = self.books.league();
         if league.is_start_overdue(now) && !league.is_start_overdue(before) {
             self.outbound.perform(Effect::Alert(Alert::StartOverdue));
+        }
+        if let Some(until) = self.stall.excuse(now) {
+            for held in self.dispatcher.overdue(now) {
+                self.dispatcher.renew(held, until);
+            }
         }
         for overdue in self.dispatcher.overdue(now).into_iter().take(ACTOR_BATCH_MAX) {
             let (match_id, attempt) = (overdue.match_id, overdue.attempt);

@@ -21,6 +21,7 @@ mod members;
 mod news;
 mod outbound;
 mod query;
+mod stall;
 #[cfg(test)]
 mod tests;
 mod view;
