@@ -9,7 +9,7 @@ use league_core::id::{AgentId, MatchId, PlayerId, RoundId};
 use league_core::manager::dispatch::Handout;
 use league_core::manager::{League, OpenMatch, OpenRound, PastMatch, Phase, Player};
 use league_core::proof::{Keys, match_proof, reply_proof};
-use league_core::roster::AgentState as CoreState;
+use league_core::roster::{AgentState as CoreState, Reason};
 use league_core::seat::{Seat, Seats};
 use league_core::standings::Row;
 use league_core::time::Timestamp;
@@ -148,6 +148,8 @@ pub(super) fn state(league: &League, agent: AgentId) -> Option<Notice> {
                 "Answer a PING, or register again with your own token, before the deadline";
             (cause.to_string(), Some(until), action)
         }
+        // That the league is over everybody is told anyway.
+        CoreState::Shutdown { cause: Reason::LeagueEnded, .. } => return None,
         CoreState::Shutdown { cause, .. } => {
             (cause.to_string(), None, "Ask the administrator to reinstate you")
         }
