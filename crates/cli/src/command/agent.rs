@@ -29,7 +29,7 @@ pub(super) fn referee(args: &RefereeArgs) -> Result<(), Failure> {
     let voice = Voice::new(args.join.json, 1, Component::Referee);
     let tell = |news| voice.tell(news);
     let outcome = interrupt::run(|stop| runtime::referee(&plan, args.capacity, stop, tell));
-    finish(outcome.context("cannot start the runtime")?, Component::Referee)
+    finish(outcome.context("cannot start the runtime")?, &voice)
 }
 
 pub(super) fn players(args: &PlayerArgs) -> Result<(), Failure> {
@@ -41,7 +41,7 @@ pub(super) fn players(args: &PlayerArgs) -> Result<(), Failure> {
     let voice = Voice::new(args.join.json, plan.count.into(), Component::Player);
     let tell = |news| voice.tell(news);
     let outcome = interrupt::run(|stop| runtime::players(&plan, stop, tell));
-    finish(outcome.context("cannot start the runtime")?, Component::Player)
+    finish(outcome.context("cannot start the runtime")?, &voice)
 }
 
 fn warn_in_the_open(args: &JoinArgs, component: Component) {
@@ -50,12 +50,15 @@ fn warn_in_the_open(args: &JoinArgs, component: Component) {
     }
 }
 
-fn finish(outcome: Result<Ending, AgentError>, component: Component) -> Result<(), Failure> {
+fn finish(outcome: Result<Ending, AgentError>, voice: &Voice) -> Result<(), Failure> {
     let text = match outcome.map_err(explained)? {
         Ending::LeagueOver => "the league is over",
         Ending::Stopped => "stopped",
     };
-    logging::tell(Level::Info, component, text);
+    match voice.joined.borrow().first() {
+        Some(joined) => logging::tell_of(&joined.league, Level::Info, voice.component, text),
+        None => logging::tell(Level::Info, voice.component, text),
+    }
     Ok(())
 }
 

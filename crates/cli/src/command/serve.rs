@@ -57,7 +57,11 @@ fn told(news: ServeNews, json: bool) {
             let listens = format!("listens on {address}, record in {}", journal.display());
             logging::tell(Level::Info, Component::Manager, &listens);
             for hosted in &leagues {
-                let how = if hosted.goes_on { "goes on" } else { "is founded" };
+                let how = match (hosted.goes_on, hosted.is_over) {
+                    (true, true) => "is over",
+                    (true, false) => "goes on",
+                    (false, _) => "is founded",
+                };
                 let text = format!("league {} {how}", hosted.league);
                 logging::tell_of(&hosted.league, Level::Info, Component::Manager, &text);
             }
@@ -125,13 +129,14 @@ fn for_people(address: SocketAddr, journal: &Path, leagues: &[Hosted]) -> String
     for hosted in leagues {
         out.push_str(&format!("  League:  {}\n", hosted.league));
     }
-    if leagues.is_empty() {
+    let open: Vec<_> = leagues.iter().filter(|hosted| !hosted.is_over).collect();
+    if open.is_empty() {
         out.push_str(&format!(
             "\n  To found a league:\n    league create --manager {url} --start players=4\n"
         ));
     }
     out.push_str("\n  To join it:\n");
-    let (key, code) = match leagues {
+    let (key, code) = match open[..] {
         [only] => {
             let code = if only.needs_code { " --join-code CODE" } else { "" };
             (format!(" --join-key {}", only.join_key.display()), code)
@@ -226,7 +231,7 @@ mod tests {
 
     fn hosted(needs_code: bool) -> Hosted {
         let (league, join_key) = ("spring".parse().unwrap(), "data/join-key-spring".into());
-        Hosted { league, join_key, needs_code, goes_on: false }
+        Hosted { league, join_key, needs_code, goes_on: false, is_over: false }
     }
 
     #[test]
@@ -246,6 +251,9 @@ mod tests {
         assert!(text.ends_with(" --join-code CODE --listen YOUR-ADDRESS:8101\n"), "{text}");
         let text = shown("0.0.0.0:8000", &[hosted(false), hosted(false)]);
         assert!(!text.contains("0.0.0.0:8000") && text.contains(" --league ID"), "{text}");
+        let over = Hosted { is_over: true, ..hosted(true) };
+        let text = shown("127.0.0.1:8000", &[over]);
+        assert!(text.contains("To found a league:") && !text.contains("--join"), "{text}");
         let text = shown("127.0.0.1:8000", &[]);
         assert!(text.contains("To found a league:\n    league create"), "{text}");
     }

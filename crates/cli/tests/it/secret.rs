@@ -35,6 +35,8 @@ fn a_lost_secret_is_not_replaced() {
     let file = place.data().join("secret");
     std::fs::remove_file(&file).unwrap();
     refused(&place.run("play --players 2"), 1, "league-data/secret is missing");
+    let served = place.run("serve --listen 127.0.0.1:0");
+    refused(&served, 1, "hint: put the file `secret` of this directory back from your backup");
     assert!(!file.exists());
 }
 

@@ -16,7 +16,7 @@ use league_agent::log::{self, Level};
 use league_agent::targets::{Network, Targets};
 use league_core::id::LeagueId;
 use league_core::manager::{
-    Admission, Charter, Command, League, PlayerAdmission, RefereeAdmission, Refusal,
+    Admission, Charter, Command, League, Phase, PlayerAdmission, RefereeAdmission, Refusal,
 };
 use league_core::proof::{Keys, Secret, Token};
 use tokio::net::TcpListener;
@@ -98,6 +98,8 @@ pub struct Hosted {
     pub needs_code: bool,
     /// Whether it was there before.
     pub goes_on: bool,
+    /// Whether it is over, so that nobody can join it.
+    pub is_over: bool,
 }
 
 /// Why a manager cannot be run.
@@ -505,7 +507,8 @@ impl Desk {
         let join_key = self.keep_join_key(league)?;
         let players = &books.league().admission().players;
         let needs_code = matches!(players, PlayerAdmission::Codes(_));
-        Ok(Hosted { league: league.clone(), join_key, needs_code, goes_on })
+        let is_over = matches!(books.league().phase(), Phase::Completed { .. });
+        Ok(Hosted { league: league.clone(), join_key, needs_code, goes_on, is_over })
     }
 
     fn keep_join_key(&self, league: &LeagueId) -> Result<PathBuf, SecretError> {

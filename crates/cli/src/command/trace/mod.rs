@@ -10,8 +10,11 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use league_core::id::{ConversationId, LeagueId, MatchId};
 use league_core::seat::Seat;
+use league_server::journal::JournalError;
 use league_server::journal::sqlite::{OpenError, SqliteView};
-use league_server::record::{self, Exchanged, Found, LeagueRecord, MatchRecord, Post};
+use league_server::record::{
+    self, Exchanged, Found, LeagueRecord, MatchRecord, Post, ReadError,
+};
 
 use crate::report::{Failure, Hint};
 use crate::{near, output};
@@ -57,6 +60,8 @@ pub(crate) struct TraceArgs {
     #[arg(long)]
     json: bool,
 }
+
+const DAMAGED: &str = "if it is damaged, put a copy that `league backup` made in its place";
 
 /// A match with its transcript.
 struct Told<'a> {
@@ -125,9 +130,7 @@ pub(crate) fn explained(error: OpenError, data: &Path) -> anyhow::Error {
         OpenError::Foreign { .. } => {
             format!("--data must name the directory of a league, {data} is none")
         }
-        OpenError::Database { .. } => {
-            "if it is damaged, put a copy that `league backup` made in its place".into()
-        }
+        OpenError::Database { .. } => DAMAGED.into(),
     };
     anyhow::Error::new(error).context(Hint(hint))
 }
@@ -152,9 +155,20 @@ fn was_lost_technically(record: &MatchRecord) -> bool {
     verdict.is_some_and(|verdict| Seat::BOTH.into_iter().any(|seat| verdict.lost_technically(seat)))
 }
 
+/// Why the record cannot be read, and what to try.
+fn unread(error: impl Into<ReadError>) -> anyhow::Error {
+    let error: ReadError = error.into();
+    let is_damaged = match &error {
+        ReadError::Journal(error) => matches!(error, JournalError::Corrupt { .. }),
+        ReadError::Codec { .. } => true,
+    };
+    let error = anyhow::Error::new(error).context("cannot read the record");
+    if is_damaged { error.context(Hint(DAMAGED.into())) } else { error }
+}
+
 /// The league that is asked for, else the one that was founded last.
 fn league(view: &SqliteView, args: &TraceArgs) -> Result<LeagueRecord, Failure> {
-    let ids = view.leagues().context("cannot read the record")?;
+    let ids = view.leagues().map_err(unread)?;
     if let Some(id) = &args.league {
         if !ids.contains(id) {
             let names: Vec<_> = ids.iter().rev().take(5).map(LeagueId::as_str).collect();
@@ -162,18 +176,18 @@ fn league(view: &SqliteView, args: &TraceArgs) -> Result<LeagueRecord, Failure> 
             let hint = Hint(format!("there are: {}", names.join(", ")));
             return Err(Failure::usage("trace", error.context(hint)));
         }
-        return Ok(LeagueRecord::read(view, id).context("cannot read the record")?);
+        return Ok(LeagueRecord::read(view, id).map_err(unread)?);
     }
     let since = |id| record::founded(view, id).map(|at| (at, id));
     let all = ids.iter().map(since).collect::<Result<Vec<_>, _>>();
-    let latest = all.context("cannot read the record")?.into_iter().max_by_key(|(at, _)| *at);
+    let latest = all.map_err(unread)?.into_iter().max_by_key(|(at, _)| *at);
     let (_, latest) =
         latest.ok_or_else(|| anyhow!("no league was founded in {}", args.data.display()))?;
     if ids.len() > 1 {
         let count = ids.len();
         output::say(&format!("league {latest}, the latest of {count}; --league chooses another"));
     }
-    Ok(LeagueRecord::read(view, latest).context("cannot read the record")?)
+    Ok(LeagueRecord::read(view, latest).map_err(unread)?)
 }
 
 /// The matches that are asked for.
