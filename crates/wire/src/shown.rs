@@ -47,6 +47,9 @@ const SECRETS: [&str; 12] = [
 const CHOICES: [&str; 8] =
     ["choice", "choices", "got", "move", "move_data", "number_parity", "reasoning", "transcript"];
 
+/// Codes of errors about a move.
+const MOVE_CODES: [&str; 3] = ["E002", "E004", "G001"];
+
 /// Longest message that is shown.
 const SHOWN_BYTES_MAX: usize = 32 * 1024;
 
@@ -72,10 +75,15 @@ fn cover(json: &mut Value) {
         Value::Object(fields) => {
             // A report says in its reason what everybody chose.
             let is_report = fields.contains_key("technical_losers");
+            // An error about a move quotes it.
+            let code = fields.get("error_code").and_then(Value::as_str);
+            let quotes_move = code.is_some_and(|code| MOVE_CODES.contains(&code));
             for (name, value) in fields.iter_mut() {
                 let name = name.as_str();
-                let is_covered =
-                    SECRETS.contains(&name) || is_choice(name) || is_report && name == "reason";
+                let is_covered = SECRETS.contains(&name)
+                    || is_choice(name)
+                    || is_report && name == "reason"
+                    || quotes_move && matches!(name, "error_description" | "context");
                 if is_covered && !value.is_null() {
                     *value = REDACTED.into();
                 } else if let (Value::String(text), true) =
@@ -107,6 +115,20 @@ pub fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_about_a_move_does_not_tell_the_move() {
+        let error = |code: &str| {
+            let body = format!(
+                r#"{{"params":{{"error_code":"{code}","error_description":"got 'BADodd'",
+                   "context":{{"got":"BADodd"}},"action_required":"answer even or odd"}}}}"#
+            );
+            payload(body.as_bytes()).unwrap()
+        };
+        assert!(!error("E004").contains("BADodd"), "{}", error("E004"));
+        assert!(error("E004").contains("answer even or odd"));
+        assert!(error("E021").contains("BADodd"), "what else is wrong may be read");
+    }
 
     // req: OBS-1, AUTH-3
     #[test]

@@ -325,3 +325,48 @@ impl Words<'_> {
         if self.is_discreet { error.without_choice().in_short() } else { error.in_short() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use league_core::game;
+
+    use super::*;
+
+    fn machine() -> Match {
+        let policy = Arc::new(Policy::build(RuleSet::V21, []).unwrap());
+        let game = game::by_name("even_odd").unwrap();
+        Match::new("R1M1".parse().unwrap(), &*game, policy)
+    }
+
+    #[test]
+    fn the_log_is_not_told_what_was_chosen() {
+        let machine = machine();
+        let told = |is_discreet| {
+            let words = Words { machine: &machine, remark: None, is_discreet };
+            let loss = Loss::InvalidMove { fault: Fault::IllegalMove, got: "BADodd".into() };
+            words.loss(Seat::A, &loss)
+        };
+        assert_eq!(told(false).0, Code::E004);
+        assert!(told(false).1.ends_with("got 'BADodd'"), "{}", told(false).1);
+        assert!(told(true).1.ends_with("got '[hidden]'"), "{}", told(true).1);
+    }
+
+    #[test]
+    fn what_came_is_the_reason_and_silence_only_where_nothing_came() {
+        let machine = machine();
+        let told = |remark: Option<Remark>| {
+            let words = Words { machine: &machine, remark: remark.as_ref(), is_discreet: false };
+            words.failure(Failure::Silence)
+        };
+        assert_eq!(told(None), (Code::E001, "no answer in time".into()));
+        let unproved = told(Some(Remark::Unproved));
+        assert_eq!(unproved.0, Code::E012);
+        assert!(unproved.1.contains("refused as unproved"), "{}", unproved.1);
+        let broken = told(Some(Remark::Unreached("the connection broke off: reset".into())));
+        assert_eq!(broken, (Code::E009, "the connection broke off: reset".into()));
+        let other = told(Some(Remark::Other("HTTP status 500".into())));
+        assert!(other.1.ends_with("HTTP status 500"), "{}", other.1);
+    }
+}
