@@ -219,7 +219,7 @@ fn a_league_that_cannot_start_in_time_says_what_it_lacks() {
     };
     until("the manager says so itself", || {
         let said = std::fs::read_to_string(place.path().join("stderr.txt")).unwrap();
-        said.contains(&format!("alert: league spring: {}", lacks("no referee"))).then_some(())
+        said.contains(&format!("alert: {}", lacks("no referee"))).then_some(())
     });
     let alerts = || office.look("/api/v1/leagues/spring").unwrap()["alerts"].clone();
     assert_eq!(alerts()[0]["alert"], "start_overdue");

@@ -12,9 +12,7 @@ use league_core::id::{ConversationId, LeagueId, MatchId};
 use league_core::seat::Seat;
 use league_server::journal::JournalError;
 use league_server::journal::sqlite::{OpenError, SqliteView};
-use league_server::record::{
-    self, Exchanged, Found, LeagueRecord, MatchRecord, Post, ReadError,
-};
+use league_server::record::{self, Exchanged, Found, LeagueRecord, MatchRecord, Post, ReadError};
 
 use crate::report::{Failure, Hint};
 use crate::{near, output};
