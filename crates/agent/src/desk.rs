@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::stream::{FuturesOrdered, StreamExt};
 use league_core::id::{ConversationId, LeagueId};
-use league_wire::dialect::{Decoded, decode_request_if, encode_error, encode_result};
+use league_wire::dialect::{Decoded, decode_request_if, encode_error, encode_result, spoken};
 use league_wire::frame::{FrameError, Request, parse, write_batch};
 use league_wire::message::{ErrorCode, ErrorReport};
 use league_wire::{
@@ -200,15 +200,8 @@ fn refuse_unreadable<D: Desk>(
 ) -> (u16, Vec<u8>) {
     let message = desk.error(ErrorReport::from(error));
     let letter = Letter { envelope: envelope(desk, new_conversation("err")), message };
-    let answer = encode_error(spoken(&request.method), request.id.as_ref(), &letter);
+    let answer = encode_error(spoken(request), request.id.as_ref(), &letter);
     (error.code.row().http, answer)
-}
-
-/// The dialect that a method alone gives away.
-fn spoken(method: &str) -> Dialect {
-    let speaks =
-        |dialect: &Dialect| MessageType::ALL.iter().any(|kind| kind.method(*dialect) == method);
-    [Dialect::Enveloped, Dialect::Typed].into_iter().find(speaks).unwrap_or(Dialect::Flat)
 }
 
 fn envelope<D: Desk>(desk: &D, conversation: ConversationId) -> Envelope {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-pub use read::{decode_error, decode_request, decode_request_if, decode_result};
+pub use read::{decode_error, decode_request, decode_request_if, decode_result, spoken};
 pub use write::{encode_error, encode_request, encode_result};
 
 use crate::envelope::{Envelope, ReplyEnvelope};
@@ -26,6 +26,8 @@ pub enum Dialect {
     V21,
     /// Envelope and payload apart, always the same method (document 001).
     Enveloped,
+    /// A flat message inside another object, always the same method.
+    Wrapped,
 }
 
 /// A message with its envelope.
@@ -57,7 +59,7 @@ pub struct Decoded {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 4] = [Self::Flat, Self::Typed, Self::V21, Self::Enveloped];
+    pub const ALL: [Self; 5] = [Self::Flat, Self::Typed, Self::V21, Self::Enveloped, Self::Wrapped];
 
     /// The name that agents and people write.
     pub const fn name(self) -> &'static str {
@@ -66,6 +68,7 @@ impl Dialect {
             Self::Typed => "typed",
             Self::V21 => "v21",
             Self::Enveloped => "enveloped",
+            Self::Wrapped => "wrapped",
         }
     }
 
@@ -73,14 +76,30 @@ impl Dialect {
     pub(crate) const fn has_envelope(self) -> bool {
         match self {
             Self::Enveloped => true,
-            Self::Flat | Self::Typed | Self::V21 => false,
+            Self::Flat | Self::Typed | Self::V21 | Self::Wrapped => false,
+        }
+    }
+
+    /// Whether a request is the message itself, with its envelope beside its other fields.
+    const fn is_bare(self) -> bool {
+        match self {
+            Self::Flat | Self::Typed | Self::V21 => true,
+            Self::Enveloped | Self::Wrapped => false,
+        }
+    }
+
+    /// The dialect of the message, which another one may only carry.
+    const fn carried(self) -> Self {
+        match self {
+            Self::Flat | Self::Typed | Self::V21 | Self::Enveloped => self,
+            Self::Wrapped => Self::Flat,
         }
     }
 
     /// Whether its document puts sender, time and conversation into answers.
     const fn answers_whole(self) -> bool {
         match self {
-            Self::Flat | Self::V21 | Self::Enveloped => true,
+            Self::Flat | Self::V21 | Self::Enveloped | Self::Wrapped => true,
             Self::Typed => false,
         }
     }
@@ -88,7 +107,7 @@ impl Dialect {
 
 /// A name that is no dialect's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected flat, typed, v21 or enveloped, got {0:?}")]
+#[error("expected flat, typed, v21, enveloped or wrapped, got {0:?}")]
 pub struct UnknownDialect(String);
 
 impl FromStr for Dialect {
@@ -107,7 +126,7 @@ impl fmt::Display for Dialect {
 }
 
 impl<'a> FromField<'a> for Dialect {
-    const EXPECTED: &'static str = "flat, typed, v21 or enveloped";
+    const EXPECTED: &'static str = "flat, typed, v21, enveloped or wrapped";
 
     fn from_field(raw: Json<'a>) -> Result<Self, Wrong> {
         <Cow<'a, str>>::from_field(raw)?.parse().map_err(|_| Wrong::PLAIN)

@@ -9,7 +9,7 @@ use crate::envelope::{Envelope, ReplyEnvelope, read_type};
 use crate::fields::Fields;
 use crate::frame::Request;
 use crate::json::Json;
-use crate::message::{Body, ErrorReport, HANDLE, Message, MessageType, Meta};
+use crate::message::{Body, ErrorReport, HANDLE, HANDLE_MESSAGE, Message, MessageType, Meta};
 
 /// Reads the message in a request, in whatever dialect it came.
 ///
@@ -29,29 +29,52 @@ pub fn decode_request_if(
     wanted: impl Fn(MessageType) -> bool,
 ) -> Result<Decoded, DecodeError> {
     let params = object(request)?;
-    let enveloped = params.has("envelope");
     if request.id.is_none() {
         return Err(DecodeError { code: Code::InvalidRequest, ..DecodeError::missing("id", ID) });
     }
-    if request.method == HANDLE {
-        let fields = apart("params", &params, false)?;
-        let letter = read(&fields, None, wanted)?;
-        require_context(&fields, letter.message.kind())?;
-        return Ok(Decoded { dialect: Dialect::Enveloped, letter });
+    match &*request.method {
+        HANDLE => {
+            let fields = apart("params", &params, false)?;
+            let letter = read(&fields, None, wanted)?;
+            require_context(&fields, letter.message.kind())?;
+            Ok(Decoded { dialect: Dialect::Enveloped, letter })
+        }
+        HANDLE_MESSAGE => {
+            let message = part(&params, "message", "params.message")?;
+            Ok(Decoded { dialect: Dialect::Wrapped, letter: read(&message, None, wanted)? })
+        }
+        method => {
+            let (kind, is_type) = called(method, &params)?;
+            let dialect = if is_type { Dialect::Typed } else { flat_dialect(&params, kind)? };
+            Ok(Decoded { dialect, letter: read(&params, Some(kind), wanted)? })
+        }
     }
-    let known = MessageType::by_method(&request.method).filter(|_| !enveloped);
-    let Some((kind, is_type)) = known else {
-        let meant = MessageType::nearest_method(&request.method).filter(|_| !enveloped);
+}
+
+/// What the method calls where each message has one of its own, and whether that is the type.
+fn called(method: &str, params: &Fields<'_>) -> Result<(MessageType, bool), DecodeError> {
+    let enveloped = params.has("envelope");
+    MessageType::by_method(method).filter(|_| !enveloped).ok_or_else(|| {
+        let meant = MessageType::nearest_method(method).filter(|_| !enveloped);
         let expected: Cow<'_, str> = match meant {
             Some(meant) => format!("a method of league.v2, such as {meant:?}").into(),
             None if enveloped => HANDLE.into(),
             None => "a method of league.v2".into(),
         };
-        let got = render_text(&request.method);
-        return Err(DecodeError::wrong(Code::MethodNotFound, "method", expected, got));
-    };
-    let dialect = if is_type { Dialect::Typed } else { flat_dialect(&params, kind)? };
-    Ok(Decoded { dialect, letter: read(&params, Some(kind), wanted)? })
+        DecodeError::wrong(Code::MethodNotFound, "method", expected, render_text(method))
+    })
+}
+
+/// The dialect of a request, as far as one that cannot be read gives it away.
+pub fn spoken(request: &Request<'_>) -> Dialect {
+    match &*request.method {
+        HANDLE => Dialect::Enveloped,
+        HANDLE_MESSAGE => Dialect::Wrapped,
+        method => match MessageType::by_method(method) {
+            Some((_, true)) => Dialect::Typed,
+            Some((_, false)) | None => Dialect::Flat,
+        },
+    }
 }
 
 /// Reads the answer to a request that was sent in `dialect`; its type must be one of `expected`.
@@ -127,12 +150,17 @@ fn apart<'a>(
         "result" => ("result.envelope", "result.payload"),
         _ => ("error.data.envelope", "error.data.payload"),
     };
-    let part = |name: &str, at| {
-        let found = outer.raw(name)?.ok_or_else(|| outer.missing(name, "an object"))?;
-        found.inner(at)
-    };
-    let envelope = part("envelope", envelope_at)?;
-    Ok(part("payload", payload_at)?.with_envelope(envelope, loose))
+    let envelope = part(outer, "envelope", envelope_at)?;
+    Ok(part(outer, "payload", payload_at)?.with_envelope(envelope, loose))
+}
+
+/// The object in the field `name` of `outer`; from now on it stands at `at`.
+fn part<'a>(
+    outer: &'a Fields<'_>,
+    name: &str,
+    at: &'static str,
+) -> Result<Fields<'a>, DecodeError> {
+    outer.raw(name)?.ok_or_else(|| outer.missing(name, "an object"))?.inner(at)
 }
 
 fn read(
@@ -161,7 +189,7 @@ fn flat_dialect(params: &Fields<'_>, kind: MessageType) -> Result<Dialect, Decod
     let told = params.optional_object(meta, |meta| {
         let named = meta.optional::<Dialect>("dialect")?;
         Ok(match named {
-            Some(named) if !named.has_envelope() => named,
+            Some(named) if named.is_bare() => named,
             Some(_) | None if Meta::is_v21(meta) => Dialect::V21,
             Some(_) | None => Dialect::Flat,
         })

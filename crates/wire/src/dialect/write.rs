@@ -10,7 +10,16 @@ use crate::write::Object;
 /// The request that sends `letter`.
 pub fn encode_request(dialect: Dialect, id: u64, letter: &Letter) -> Vec<u8> {
     let method = letter.message.kind().method(dialect);
-    frame::write_request(id, method, |out| write(dialect, letter, true, out))
+    frame::write_request(id, method, |out| match dialect {
+        Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Enveloped => {
+            write(dialect, letter, true, out);
+        }
+        Dialect::Wrapped => {
+            out.extend_from_slice(b"{\"message\":");
+            write(dialect, letter, true, out);
+            out.push(b'}');
+        }
+    })
 }
 
 /// The response whose result is `letter`.
@@ -29,7 +38,7 @@ pub fn encode_error(dialect: Dialect, id: Option<&Id>, letter: &Letter) -> Vec<u
 }
 
 fn write(dialect: Dialect, letter: &Letter, asks: bool, out: &mut Vec<u8>) {
-    Object::write_message(dialect, out, |o| {
+    Object::write_message(dialect.carried(), out, |o| {
         envelope::write(&letter.envelope, letter.message.kind(), asks, o);
         letter.message.write(o);
     });

@@ -223,9 +223,14 @@ impl MessageType {
     pub const fn name(self, dialect: Dialect) -> &'static str {
         match (dialect, self.v21_name()) {
             (Dialect::V21, Some(name)) => name,
-            (Dialect::V21 | Dialect::Flat | Dialect::Typed | Dialect::Enveloped, _) => {
-                self.plain_name()
-            }
+            (
+                Dialect::V21
+                | Dialect::Flat
+                | Dialect::Typed
+                | Dialect::Enveloped
+                | Dialect::Wrapped,
+                _,
+            ) => self.plain_name(),
         }
     }
 
@@ -235,6 +240,7 @@ impl MessageType {
             Dialect::Flat | Dialect::V21 => self.flat_method(),
             Dialect::Typed => self.plain_name(),
             Dialect::Enveloped => HANDLE,
+            Dialect::Wrapped => HANDLE_MESSAGE,
         }
     }
 
@@ -309,3 +315,5 @@ impl MessageType {
 
 /// The one method of the dialect that has an envelope.
 pub(crate) const HANDLE: &str = "league.handle";
+/// The one method of the dialect that wraps messages.
+pub(crate) const HANDLE_MESSAGE: &str = "handle_message";

@@ -173,12 +173,10 @@ impl Body for GameOver {
 impl GameOver {
     /// Document 000 knows no technical losses: the other one wins, or the match is cancelled.
     fn status_word(&self, dialect: Dialect) -> &'static str {
-        match (dialect, self.status) {
-            (Dialect::Flat, ResultStatus::TechnicalLoss) if self.winner.is_some() => "WIN",
-            (Dialect::Flat, ResultStatus::TechnicalLoss) => "CANCELLED",
-            (Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Enveloped, status) => {
-                status.word()
-            }
+        match (dialect == Dialect::Flat, self.status) {
+            (true, ResultStatus::TechnicalLoss) if self.winner.is_some() => "WIN",
+            (true, ResultStatus::TechnicalLoss) => "CANCELLED",
+            (_, status) => status.word(),
         }
     }
 

@@ -174,11 +174,11 @@ impl Body for RoundCompleted {
         o.field("completed_matches", &self.completed_matches);
         o.field("matches_played", &self.matches_played);
         // The only document that lists this field wants a text in it, unlike in `round_id`.
-        match (o.dialect(), self.next_round_id) {
-            (Dialect::Flat, Some(next)) => o.field("next_round_id", &next.to_string()),
-            (Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Enveloped, next) => {
-                o.field("next_round_id", &next);
+        match self.next_round_id {
+            Some(next) if o.dialect() == Dialect::Flat => {
+                o.field("next_round_id", &next.to_string());
             }
+            next => o.field("next_round_id", &next),
         }
         o.optional("journal_head", self.journal_head.as_ref());
         o.optional("key_fingerprint", self.key_fingerprint.as_ref());

@@ -12,7 +12,11 @@ use crate::samples;
 #[test]
 fn a_request_without_an_envelope_field_is_refused_by_its_name() {
     for dialect in Dialect::ALL {
-        let at = if dialect == Dialect::Enveloped { "params.envelope" } else { "params" };
+        let at = match dialect {
+            Dialect::Enveloped => "params.envelope",
+            Dialect::Wrapped => "params.message",
+            Dialect::Flat | Dialect::Typed | Dialect::V21 => "params",
+        };
         let pointer = format!("/{}", at.replace('.', "/"));
         for name in ["protocol", "message_type", "sender", "timestamp", "conversation_id"] {
             let mut frame = request(dialect, MessageType::GameInvitation);
@@ -147,6 +151,10 @@ fn the_form_of_a_request_tells_its_dialect() {
         (frame["method"], frame["params"]["message_type"]) = (json!(method), json!(kind));
         assert_eq!(decode(&frame).unwrap().dialect, dialect, "{method}");
     }
+    for dialect in [Dialect::Enveloped, Dialect::Wrapped] {
+        let frame = request(dialect, MessageType::ChooseParityCall);
+        assert_eq!(decode(&frame).unwrap().dialect, dialect);
+    }
 }
 
 // req: WIRE-8
@@ -175,6 +183,7 @@ fn a_registration_is_v21_only_by_its_own_fields_or_by_name() {
         (with("dialect", json!("v21")), Dialect::V21),
         (with("dialect", json!("typed")), Dialect::Typed),
         (with("dialect", json!("enveloped")), Dialect::Flat),
+        (with("dialect", json!("wrapped")), Dialect::Flat),
     ] {
         let mut frame = request(Dialect::Flat, MessageType::LeagueRegisterRequest);
         frame["params"]["player_meta"] = meta;
