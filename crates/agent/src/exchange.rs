@@ -8,12 +8,12 @@ use bytes::Bytes;
 use league_core::dice::Dice;
 use league_core::id::ConversationId;
 use league_core::proof::hex;
-use league_wire::dialect::{decode_error, decode_result, encode_request};
+use league_wire::dialect::{ToolError, decode_error, decode_result, encode_request, tool_error};
 use league_wire::frame::{
     FrameError, Outcome, RpcError, parse_response, split_responses, write_batch,
 };
 use league_wire::message::ErrorReport;
-use league_wire::{DecodeError, Dialect, Id, Letter, MessageType, Reply, Response};
+use league_wire::{Code, DecodeError, Dialect, Id, Letter, MessageType, Reply, Response};
 
 use crate::ambient::OsDice;
 use crate::caller::{Answered, CallError, Caller};
@@ -215,7 +215,13 @@ impl Question {
         })?;
         check_id(self.id, &response)?;
         match response.outcome {
-            Outcome::Result(result) => Ok(decode_result(self.dialect, expected, result)?),
+            Outcome::Result(result) => {
+                let failed = (self.dialect == Dialect::Tool).then(|| tool_error(result)).flatten();
+                match failed {
+                    Some(error) => Err(failed_tool(error)),
+                    None => Ok(decode_result(self.dialect, expected, result)?),
+                }
+            }
             Outcome::Error(error) => Err(refused(&error)),
         }
     }
@@ -236,6 +242,12 @@ fn check_id(sent: u64, response: &Response<'_>) -> Result<(), AskError> {
 fn refused(error: &RpcError<'_>) -> AskError {
     let report = error.data.and_then(|data| decode_error(data).ok()).map(Box::new);
     AskError::Refused { code: error.code, message: error.message.to_string(), report }
+}
+
+/// A tool says no in a result; it means what an error means elsewhere.
+fn failed_tool(ToolError { message, report }: ToolError) -> AskError {
+    let code = report.as_ref().and_then(|report| report.code.known());
+    AskError::Refused { code: code.unwrap_or(Code::Internal).row().rpc, message, report }
 }
 
 /// A conversation nobody has had before: `prefix` and 32 random hex digits.

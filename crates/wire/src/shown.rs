@@ -67,7 +67,10 @@ fn cover(json: &mut Value) {
     match json {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
         Value::String(text) => {
-            if redact(text, &[]) != *text {
+            if let Some(mut inner) = nested(text) {
+                cover(&mut inner);
+                *text = inner.to_string();
+            } else if redact(text, &[]) != *text {
                 *text = REDACTED.into();
             }
         }
@@ -107,6 +110,12 @@ pub(crate) fn is_choice(name: &str) -> bool {
     CHOICES.contains(&name) || name.ends_with("_choice")
 }
 
+/// The JSON that stands in a text, as tools answer it.
+fn nested(text: &str) -> Option<Value> {
+    let json = text.starts_with(['{', '[']).then(|| serde_json::from_str(text));
+    json.and_then(Result::ok)
+}
+
 /// `text` as a JSON string.
 pub fn quoted(text: &str) -> String {
     Value::from(text).to_string()
@@ -144,6 +153,14 @@ mod tests {
         for kept in ["\"points\":3", "\"reason\":\"busy\"", "\"winner\":null", "\"P01\""] {
             assert!(shown.contains(kept), "no {kept} in {shown}");
         }
+    }
+
+    // req: AUTH-3
+    #[test]
+    fn what_stands_in_a_text_is_covered_too() {
+        let body = br#"{"text":"{\"parity_choice\":\"odd\",\"id\":1}"}"#;
+        let shown = payload(body).expect("it is JSON");
+        assert!(!shown.contains("odd") && shown.contains(r#"\"id\":1"#), "{shown}");
     }
 
     #[test]

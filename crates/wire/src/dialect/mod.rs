@@ -1,6 +1,7 @@
 //! The shapes in which documents write the same messages, recognised by their form.
 
 mod read;
+mod tool;
 mod write;
 
 use std::borrow::Cow;
@@ -8,6 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use read::{decode_error, decode_request, decode_request_if, decode_result, spoken};
+pub use tool::{ToolError, tool_error};
 pub use write::{encode_error, encode_request, encode_result};
 
 use crate::envelope::{Envelope, ReplyEnvelope};
@@ -26,6 +28,8 @@ pub enum Dialect {
     V21,
     /// Envelope and payload apart, always the same method (document 001).
     Enveloped,
+    /// A flat message as the arguments of a tool (Model Context Protocol).
+    Tool,
     /// A flat message inside another object, always the same method.
     Wrapped,
 }
@@ -59,7 +63,8 @@ pub struct Decoded {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 5] = [Self::Flat, Self::Typed, Self::V21, Self::Enveloped, Self::Wrapped];
+    pub const ALL: [Self; 6] =
+        [Self::Flat, Self::Typed, Self::V21, Self::Enveloped, Self::Tool, Self::Wrapped];
 
     /// The name that agents and people write.
     pub const fn name(self) -> &'static str {
@@ -68,6 +73,7 @@ impl Dialect {
             Self::Typed => "typed",
             Self::V21 => "v21",
             Self::Enveloped => "enveloped",
+            Self::Tool => "tool",
             Self::Wrapped => "wrapped",
         }
     }
@@ -76,7 +82,7 @@ impl Dialect {
     pub(crate) const fn has_envelope(self) -> bool {
         match self {
             Self::Enveloped => true,
-            Self::Flat | Self::Typed | Self::V21 | Self::Wrapped => false,
+            Self::Flat | Self::Typed | Self::V21 | Self::Tool | Self::Wrapped => false,
         }
     }
 
@@ -84,7 +90,7 @@ impl Dialect {
     const fn is_bare(self) -> bool {
         match self {
             Self::Flat | Self::Typed | Self::V21 => true,
-            Self::Enveloped | Self::Wrapped => false,
+            Self::Enveloped | Self::Tool | Self::Wrapped => false,
         }
     }
 
@@ -92,14 +98,14 @@ impl Dialect {
     const fn carried(self) -> Self {
         match self {
             Self::Flat | Self::Typed | Self::V21 | Self::Enveloped => self,
-            Self::Wrapped => Self::Flat,
+            Self::Tool | Self::Wrapped => Self::Flat,
         }
     }
 
     /// Whether its document puts sender, time and conversation into answers.
     const fn answers_whole(self) -> bool {
         match self {
-            Self::Flat | Self::V21 | Self::Enveloped | Self::Wrapped => true,
+            Self::Flat | Self::V21 | Self::Enveloped | Self::Tool | Self::Wrapped => true,
             Self::Typed => false,
         }
     }
@@ -107,7 +113,7 @@ impl Dialect {
 
 /// A name that is no dialect's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected flat, typed, v21, enveloped or wrapped, got {0:?}")]
+#[error("expected flat, typed, v21, enveloped, tool or wrapped, got {0:?}")]
 pub struct UnknownDialect(String);
 
 impl FromStr for Dialect {
@@ -126,7 +132,7 @@ impl fmt::Display for Dialect {
 }
 
 impl<'a> FromField<'a> for Dialect {
-    const EXPECTED: &'static str = "flat, typed, v21, enveloped or wrapped";
+    const EXPECTED: &'static str = "flat, typed, v21, enveloped, tool or wrapped";
 
     fn from_field(raw: Json<'a>) -> Result<Self, Wrong> {
         <Cow<'a, str>>::from_field(raw)?.parse().map_err(|_| Wrong::PLAIN)

@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
-use super::{Decoded, Dialect, Letter, Reply};
+use super::{Decoded, Dialect, Letter, Reply, tool};
 use crate::code::Code;
 use crate::decode::{DecodeError, render, render_text};
 use crate::envelope::{Envelope, ReplyEnvelope, read_type};
 use crate::fields::Fields;
 use crate::frame::Request;
 use crate::json::Json;
-use crate::message::{Body, ErrorReport, HANDLE, HANDLE_MESSAGE, Message, MessageType, Meta};
+use crate::message::{
+    Body, CALL_TOOL, ErrorReport, HANDLE, HANDLE_MESSAGE, Message, MessageType, Meta,
+};
 
 /// Reads the message in a request, in whatever dialect it came.
 ///
@@ -38,6 +40,11 @@ pub fn decode_request_if(
             let letter = read(&fields, None, wanted)?;
             require_context(&fields, letter.message.kind())?;
             Ok(Decoded { dialect: Dialect::Enveloped, letter })
+        }
+        CALL_TOOL => {
+            let (kind, arguments) = tool::called(&params)?;
+            let letter = read(&arguments, Some(kind), wanted)?;
+            Ok(Decoded { dialect: Dialect::Tool, letter })
         }
         HANDLE_MESSAGE => {
             let message = part(&params, "message", "params.message")?;
@@ -69,6 +76,7 @@ fn called(method: &str, params: &Fields<'_>) -> Result<(MessageType, bool), Deco
 pub fn spoken(request: &Request<'_>) -> Dialect {
     match &*request.method {
         HANDLE => Dialect::Enveloped,
+        CALL_TOOL => Dialect::Tool,
         HANDLE_MESSAGE => Dialect::Wrapped,
         method => match MessageType::by_method(method) {
             Some((_, true)) => Dialect::Typed,
@@ -86,9 +94,21 @@ pub fn decode_result(
     expected: &[MessageType],
     result: Json<'_>,
 ) -> Result<Reply, DecodeError> {
-    let outer = Fields::read("result", result).map_err(DecodeError::for_receipt)?;
+    if dialect == Dialect::Tool {
+        return tool::open(result, |at, answer| read_result(dialect, expected, (at, answer)));
+    }
+    read_result(dialect, expected, ("result", result))
+}
+
+/// Reads the answer that stands at `at`.
+fn read_result(
+    dialect: Dialect,
+    expected: &[MessageType],
+    (at, result): (&'static str, Json<'_>),
+) -> Result<Reply, DecodeError> {
+    let outer = Fields::read(at, result).map_err(DecodeError::for_receipt)?;
     if dialect.has_envelope() {
-        let fields = apart("result", &outer, true).map_err(DecodeError::for_receipt)?;
+        let fields = apart(at, &outer, true).map_err(DecodeError::for_receipt)?;
         return read_reply(dialect, expected, &fields);
     }
     read_reply(dialect, expected, &outer)
@@ -155,7 +175,7 @@ fn apart<'a>(
 }
 
 /// The object in the field `name` of `outer`; from now on it stands at `at`.
-fn part<'a>(
+pub(super) fn part<'a>(
     outer: &'a Fields<'_>,
     name: &str,
     at: &'static str,

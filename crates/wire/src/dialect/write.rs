@@ -1,6 +1,6 @@
 //! Writing messages in a dialect.
 
-use super::{Dialect, Letter};
+use super::{Dialect, Letter, tool};
 use crate::code::Code;
 use crate::envelope;
 use crate::frame::{self, Id};
@@ -9,10 +9,14 @@ use crate::write::Object;
 
 /// The request that sends `letter`.
 pub fn encode_request(dialect: Dialect, id: u64, letter: &Letter) -> Vec<u8> {
-    let method = letter.message.kind().method(dialect);
-    frame::write_request(id, method, |out| match dialect {
+    let kind = letter.message.kind();
+    frame::write_request(id, kind.method(dialect), |out| match dialect {
         Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Enveloped => {
             write(dialect, letter, true, out);
+        }
+        Dialect::Tool => {
+            let name = kind.method(dialect.carried());
+            tool::write_call(out, name, |out| write(dialect, letter, true, out));
         }
         Dialect::Wrapped => {
             out.extend_from_slice(b"{\"message\":");
@@ -24,7 +28,16 @@ pub fn encode_request(dialect: Dialect, id: u64, letter: &Letter) -> Vec<u8> {
 
 /// The response whose result is `letter`.
 pub fn encode_result(dialect: Dialect, id: &Id, letter: &Letter) -> Vec<u8> {
-    frame::write_result(id, |out| write(dialect, letter, false, out))
+    frame::write_result(id, |out| match dialect {
+        Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Enveloped | Dialect::Wrapped => {
+            write(dialect, letter, false, out)
+        }
+        Dialect::Tool => {
+            let mut answer = Vec::with_capacity(512);
+            write(dialect, letter, false, &mut answer);
+            tool::write_answer(out, &answer);
+        }
+    })
 }
 
 /// The response whose error has `letter`, a LEAGUE_ERROR or GAME_ERROR, as its data.

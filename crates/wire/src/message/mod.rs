@@ -228,6 +228,7 @@ impl MessageType {
                 | Dialect::Flat
                 | Dialect::Typed
                 | Dialect::Enveloped
+                | Dialect::Tool
                 | Dialect::Wrapped,
                 _,
             ) => self.plain_name(),
@@ -240,6 +241,7 @@ impl MessageType {
             Dialect::Flat | Dialect::V21 => self.flat_method(),
             Dialect::Typed => self.plain_name(),
             Dialect::Enveloped => HANDLE,
+            Dialect::Tool => CALL_TOOL,
             Dialect::Wrapped => HANDLE_MESSAGE,
         }
     }
@@ -315,5 +317,7 @@ impl MessageType {
 
 /// The one method of the dialect that has an envelope.
 pub(crate) const HANDLE: &str = "league.handle";
+/// The one method of the dialect of tools.
+pub(crate) const CALL_TOOL: &str = "tools/call";
 /// The one method of the dialect that wraps messages.
 pub(crate) const HANDLE_MESSAGE: &str = "handle_message";

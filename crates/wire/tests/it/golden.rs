@@ -60,12 +60,21 @@ fn check(path: &Path, dialect: Dialect, letter: &Letter) {
         std::fs::write(path, pretty(&written)).unwrap();
     }
     let file = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let expected: Value = serde_json::from_slice(&file).unwrap();
-    assert_eq!(serde_json::from_slice::<Value>(&written).unwrap(), expected, "{}", path.display());
+    let expected = value(&file);
+    assert_eq!(value(&written), expected, "{}", path.display());
     assert_eq!(decode(dialect, letter.message.kind(), &written), *letter, "{}", path.display());
     let read = decode(dialect, letter.message.kind(), &file);
     let again = encode(dialect, &read);
-    assert_eq!(serde_json::from_slice::<Value>(&again).unwrap(), expected, "{}", path.display());
+    assert_eq!(value(&again), expected, "{}", path.display());
+}
+
+/// The JSON of `bytes`, also of that which tools answer as text.
+fn value(bytes: &[u8]) -> Value {
+    let mut frame: Value = serde_json::from_slice(bytes).unwrap();
+    if let Some(text) = frame.pointer_mut("/result/content/0/text") {
+        *text = serde_json::from_str(text.as_str().unwrap()).unwrap();
+    }
+    frame
 }
 
 fn encode(dialect: Dialect, letter: &Letter) -> Vec<u8> {

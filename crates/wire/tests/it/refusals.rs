@@ -1,9 +1,11 @@
 //! What is refused, and what the refusal says.
 
-use league_wire::dialect::{decode_request, decode_result, encode_request, encode_result};
+use league_wire::dialect::{
+    decode_request, decode_result, encode_request, encode_result, tool_error,
+};
 use league_wire::frame::{self, Incoming, Outcome};
-use league_wire::message::{GameJoinAck, Meta, ParityResponse};
-use league_wire::{Code, DecodeError, Decoded, Dialect, Message, MessageType, Reply};
+use league_wire::message::{ErrorCode, GameJoinAck, Meta, ParityResponse};
+use league_wire::{Code, DecodeError, Decoded, Dialect, Json, Message, MessageType, Reply};
 use serde_json::{Value, json};
 
 use crate::samples;
@@ -14,6 +16,7 @@ fn a_request_without_an_envelope_field_is_refused_by_its_name() {
     for dialect in Dialect::ALL {
         let at = match dialect {
             Dialect::Enveloped => "params.envelope",
+            Dialect::Tool => "params.arguments",
             Dialect::Wrapped => "params.message",
             Dialect::Flat | Dialect::Typed | Dialect::V21 => "params",
         };
@@ -151,7 +154,7 @@ fn the_form_of_a_request_tells_its_dialect() {
         (frame["method"], frame["params"]["message_type"]) = (json!(method), json!(kind));
         assert_eq!(decode(&frame).unwrap().dialect, dialect, "{method}");
     }
-    for dialect in [Dialect::Enveloped, Dialect::Wrapped] {
+    for dialect in [Dialect::Enveloped, Dialect::Tool, Dialect::Wrapped] {
         let frame = request(dialect, MessageType::ChooseParityCall);
         assert_eq!(decode(&frame).unwrap().dialect, dialect);
     }
@@ -183,6 +186,7 @@ fn a_registration_is_v21_only_by_its_own_fields_or_by_name() {
         (with("dialect", json!("v21")), Dialect::V21),
         (with("dialect", json!("typed")), Dialect::Typed),
         (with("dialect", json!("enveloped")), Dialect::Flat),
+        (with("dialect", json!("tool")), Dialect::Flat),
         (with("dialect", json!("wrapped")), Dialect::Flat),
     ] {
         let mut frame = request(Dialect::Flat, MessageType::LeagueRegisterRequest);
@@ -327,6 +331,64 @@ fn an_answer_needs_only_what_its_document_puts_into_one() {
     assert_eq!((&*error.at, &*error.expected), ("result.message_type", "GAME_JOIN_ACK"));
 }
 
+// req: WIRE-8
+#[test]
+fn a_tool_may_answer_in_three_places() {
+    let kind = MessageType::ChooseParityResponse;
+    let letter = samples::letter(kind);
+    let flat = result(Dialect::Flat, kind)["result"].take();
+    let text = json!([{"type": "text", "text": flat.to_string()}, {"type": "text", "text": "so"}]);
+    let wrong = json!({"protocol": "league.v2"});
+    for (result, at) in [
+        (json!({"structuredContent": flat, "content": []}), "result.structuredContent"),
+        (json!({"content": text, "isError": false}), "result.content[0].text"),
+        (json!({"content": text, "structuredContent": null}), "result.content[0].text"),
+        (flat, "result"),
+    ] {
+        let frame = json!({"jsonrpc": "2.0", "result": result, "id": 1});
+        assert_eq!(reply(Dialect::Tool, kind, &frame).unwrap().message, letter.message);
+        let bad = frame.to_string().replace("CHOOSE_PARITY_RESPONSE", "GAME_JOIN_ACK");
+        let error = reply(Dialect::Tool, kind, &serde_json::from_str(&bad).unwrap()).unwrap_err();
+        assert_eq!((error.at, error.code), (format!("{at}.message_type"), Code::E003));
+    }
+    for result in [json!({"content": [{"type": "text", "text": "fine"}]}), json!({"content": 1})] {
+        let frame = json!({"jsonrpc": "2.0", "result": result, "id": 1});
+        assert!(reply(Dialect::Tool, kind, &frame).unwrap_err().is_receipt(), "{frame}");
+    }
+    let frame = json!({"jsonrpc": "2.0", "result": {"structuredContent": wrong}, "id": 1});
+    assert!(!reply(Dialect::Tool, kind, &frame).unwrap_err().is_receipt());
+}
+
+#[test]
+fn a_tool_that_failed_says_why() {
+    let report = json!({"message_type": "GAME_ERROR", "error_code": "E015"}).to_string();
+    let failed = |text: &str, failed: bool| {
+        let result = json!({"content": [{"type": "text", "text": text}], "isError": failed});
+        tool_error(Json::parse(&result.to_string()).unwrap())
+    };
+    let told = failed(&report, true).unwrap();
+    assert_eq!(told.report.unwrap().code, ErrorCode::Known(Code::E015));
+    let told = failed("no such match", true).unwrap();
+    assert_eq!((&*told.message, told.report), ("no such match", None));
+    assert_eq!(failed(&report, false), None);
+}
+
+// req: WIRE-1
+#[test]
+fn a_tool_must_be_one_of_the_protocol() {
+    for (field, value, code, at) in [
+        ("name", json!("add_numbers"), Code::InvalidParams, "params.name"),
+        ("name", Value::Null, Code::E003, "params.name"),
+        ("name", json!("choose_parity"), Code::E003, "params.arguments.message_type"),
+        ("arguments", json!(3), Code::E003, "params.arguments"),
+    ] {
+        let mut frame = request(Dialect::Tool, MessageType::GameInvitation);
+        frame["params"][field] = value;
+        let error = decode(&frame).unwrap_err();
+        assert_eq!((error.code, &*error.at), (code, at), "{frame}");
+    }
+}
+
 #[test]
 fn repeated_and_excessive_fields_are_refused() {
     let repeated = r#"{"jsonrpc":"2.0","method":"ping","params":{"a":1,"a":1},"id":1}"#;
@@ -349,7 +411,11 @@ fn result(dialect: Dialect, kind: MessageType) -> Value {
 }
 
 fn body(frame: &mut Value, dialect: Dialect) -> &mut Value {
-    let at = if dialect == Dialect::Enveloped { "/result/payload" } else { "/result" };
+    let at = match dialect {
+        Dialect::Enveloped => "/result/payload",
+        Dialect::Tool => "/result/structuredContent",
+        Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Wrapped => "/result",
+    };
     frame.pointer_mut(at).unwrap()
 }
 
