@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::stream::{FuturesOrdered, StreamExt};
 use league_core::id::{ConversationId, LeagueId};
-use league_wire::dialect::{Decoded, decode_request_if, encode_error, encode_result, spoken};
+use league_wire::dialect::{Decoded, decode_request_if, encode_answer, encode_refusal, spoken};
 use league_wire::frame::{FrameError, Request, parse, write_batch};
 use league_wire::message::{ErrorCode, ErrorReport};
 use league_wire::{
@@ -167,11 +167,11 @@ async fn answer_one<D: Desk>(
     let envelope = Envelope { league_id, ..envelope(desk, conversation) };
     match outcome {
         Ok(Signed { message, token, league }) => {
-            let id = request.id.expect("a request without id is not decoded");
             let league_id = league.or(envelope.league_id);
             let envelope = Envelope { token, league_id, ..envelope };
             let letter = Letter { envelope, message };
-            let answer = encode_result(dialect, &id, &letter);
+            let answer = encode_answer(dialect, &request, &letter);
+            let answer = answer.expect("a request without id is not decoded");
             talk.answered(&letter.message, &answer);
             tell(witness, (200, &letter), &answer);
             (200, answer)
@@ -180,7 +180,7 @@ async fn answer_one<D: Desk>(
             talk.refused(&report);
             let status = http_status(&report.code);
             let letter = Letter { envelope, message: desk.error(*report) };
-            let answer = encode_error(dialect, request.id.as_ref(), &letter);
+            let answer = encode_refusal(dialect, &request, &letter);
             tell(witness, (status, &letter), &answer);
             (status, answer)
         }
@@ -200,7 +200,7 @@ fn refuse_unreadable<D: Desk>(
 ) -> (u16, Vec<u8>) {
     let message = desk.error(ErrorReport::from(error));
     let letter = Letter { envelope: envelope(desk, new_conversation("err")), message };
-    let answer = encode_error(spoken(request), request.id.as_ref(), &letter);
+    let answer = encode_refusal(spoken(request), request, &letter);
     (error.code.row().http, answer)
 }
 

@@ -261,8 +261,10 @@ async fn ask<Id: Display>(
 
 /// Whether the league that an agent wants to come back to is over, or not there any more.
 fn is_past(report: &ErrorReport) -> bool {
-    let code = report.code.known();
-    code.is_some_and(|code| matches!(code, Code::E014 | Code::E019 | Code::E005))
+    let past = [Code::E014, Code::E019, Code::E005];
+    // In document 004's words too.
+    let told = past.map(|code| code.told(Dialect::Payload));
+    report.code.known().is_some_and(|code| past.contains(&code) || told.contains(&code))
 }
 
 fn joined(exchange: &Exchange, id: impl ToString, league: &LeagueId, note: Option<&str>) {

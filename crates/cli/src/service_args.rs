@@ -142,7 +142,7 @@ pub(crate) struct PlayerArgs {
     /// The name shown to people; several are numbered
     #[arg(long, value_name = "NAME", default_value = "Player")]
     pub(crate) name: String,
-    /// The shape to speak in: flat, typed, v21, enveloped, tool or wrapped
+    /// The shape to speak in: flat, typed, v21, enveloped, payload, tool or wrapped
     #[arg(long, value_name = "DIALECT", default_value = "flat")]
     pub(crate) dialect: String,
     /// The code that its author was given, if the league asks for one

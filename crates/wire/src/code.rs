@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::dialect::Dialect;
+
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
@@ -193,6 +195,28 @@ impl Code {
     /// The name as written in `error_name`.
     pub const fn name(self) -> &'static str {
         self.row().name
+    }
+
+    /// The code under which `dialect` tells it: document 004 has few, and some of its own.
+    #[must_use]
+    pub const fn told(self, dialect: Dialect) -> Self {
+        if !matches!(dialect, Dialect::Payload) {
+            return self;
+        }
+        match self {
+            Self::E001 => Self::G002,
+            Self::E002 | Self::E004 => Self::G001,
+            Self::E005 | Self::E013 => Self::L004,
+            Self::E014 => Self::L005,
+            Self::E015 => Self::G003,
+            Self::E018 | Self::E019 => Self::L001,
+            Self::ParseError | Self::InvalidRequest | Self::MethodNotFound => self,
+            Self::InvalidParams | Self::Internal => self,
+            Self::E003 | Self::E009 | Self::E011 | Self::E012 | Self::E021 => self,
+            Self::E030 | Self::E031 | Self::E032 | Self::E033 => self,
+            Self::L001 | Self::L002 | Self::L003 | Self::L004 | Self::L005 => self,
+            Self::G001 | Self::G002 | Self::G003 | Self::G004 | Self::G005 => self,
+        }
     }
 
     /// The code written as `text`.

@@ -8,10 +8,11 @@ use league_core::time::Timestamp;
 use crate::code::Code;
 use crate::decode::DecodeError;
 use crate::dialect::Dialect;
+use crate::dialect::payload::{self, MessageId};
 use crate::fields::Fields;
 use crate::json::Json;
 use crate::message::MessageType;
-use crate::sender::Sender;
+use crate::sender::{NO_ID, Sender};
 use crate::token::AuthToken;
 use crate::value::FromField;
 use crate::write::Object;
@@ -56,7 +57,11 @@ impl Envelope {
         Ok(Self {
             sender: f.required("sender")?,
             timestamp: f.required("timestamp")?,
-            conversation: f.required("conversation_id")?,
+            conversation: if f.is_payload() {
+                payload::conversation(f)?
+            } else {
+                f.required("conversation_id")?
+            },
             token: token(f, kind)?,
             league_id: f.optional("league_id")?,
         })
@@ -65,7 +70,7 @@ impl Envelope {
 
 impl ReplyEnvelope {
     /// Reads the envelope of an answer of type `kind`; `whole` says whether the document puts
-    /// sender, time and conversation into one.
+    /// sender, time and conversation into one. Document 004 knows no conversations.
     pub(crate) fn read(
         f: &Fields<'_>,
         kind: MessageType,
@@ -73,6 +78,11 @@ impl ReplyEnvelope {
     ) -> Result<Self, DecodeError> {
         if whole {
             return Envelope::read(f, kind).map(Self::from);
+        }
+        if f.is_payload() {
+            f.required::<MessageId>("message_id")?;
+            f.required::<Sender>("sender")?;
+            f.required::<Timestamp>("timestamp")?;
         }
         Ok(Self {
             sender: f.optional("sender")?,
@@ -115,21 +125,24 @@ pub(crate) fn read_type(
     if protocol != PROTOCOL {
         return Err(f.wrong(Code::E018, "protocol", format!("{PROTOCOL:?}")));
     }
-    let name: Cow<'_, str> = f.required("message_type")?;
-    let known = likely.iter().copied().find(|kind| kind.is_called(&name));
-    match known.or_else(|| MessageType::find(&name)) {
-        Some(kind) => Ok(kind),
-        None => Err(f.wrong(Code::E003, "message_type", wanted(&name, likely))),
-    }
+    let field = f.type_field();
+    let name: Cow<'_, str> = f.required(field)?;
+    let (known, dialect) = if f.is_payload() {
+        (payload::kind(f, &name, likely)?, Dialect::Payload)
+    } else {
+        let likely = likely.iter().copied().find(|kind| kind.is_called(&name));
+        (likely.or_else(|| MessageType::find(&name)), Dialect::Flat)
+    };
+    known.ok_or_else(|| f.wrong(Code::E003, field, wanted(&name, likely, dialect)))
 }
 
 /// What should have stood in place of the type `name`: one of `likely` if it can only be those.
-fn wanted(name: &str, likely: &[MessageType]) -> String {
+fn wanted(name: &str, likely: &[MessageType], dialect: Dialect) -> String {
     if !likely.is_empty() {
-        let names = likely.iter().map(|kind| format!("{:?}", kind.name(Dialect::Flat)));
+        let names = likely.iter().map(|kind| format!("{:?}", kind.name(dialect)));
         return names.collect::<Vec<_>>().join(" or ");
     }
-    match MessageType::nearest_name(name) {
+    match MessageType::nearest_name(name, dialect) {
         Some(meant) => format!("a message type of league.v2 such as {meant:?}"),
         None => MessageType::EXPECTED.into(),
     }
@@ -137,15 +150,20 @@ fn wanted(name: &str, likely: &[MessageType]) -> String {
 
 /// Writes the envelope of a message; `asks` says whether it is a request.
 pub(crate) fn write(envelope: &Envelope, kind: MessageType, asks: bool, o: &mut Object<'_>) {
+    let is_payload = o.dialect() == Dialect::Payload;
     o.field("protocol", PROTOCOL);
-    o.field("message_type", kind.name(o.dialect()));
-    o.field("sender", &envelope.sender);
+    o.field(if is_payload { "type" } else { "message_type" }, kind.name(o.dialect()));
+    if is_payload && envelope.sender == Sender::MANAGER {
+        o.field("sender", &Sender::LeagueManager(Some(NO_ID.into())));
+    } else {
+        o.field("sender", &envelope.sender);
+    }
     o.field("timestamp", &envelope.timestamp);
     o.field("conversation_id", &envelope.conversation);
     match &envelope.token {
         _ if kind.grants_token() => {}
         Some(token) => o.field("auth_token", token),
-        None if asks && !o.dialect().has_envelope() => o.field("auth_token", ""),
+        None if asks && o.dialect().shape().is_none() => o.field("auth_token", ""),
         None => {}
     }
     o.optional("league_id", envelope.league_id.as_ref());
@@ -156,6 +174,7 @@ impl<'a> FromField<'a> for MessageType {
 
     fn from_field(raw: Json<'a>) -> Result<Self, crate::value::Wrong> {
         let text = <Cow<'a, str>>::from_field(raw)?;
-        Self::find(&text).ok_or(crate::value::Wrong::PLAIN)
+        let named = Self::find(&text).or_else(|| Self::find_in(Dialect::Payload, &text));
+        named.ok_or(crate::value::Wrong::PLAIN)
     }
 }

@@ -13,7 +13,26 @@ use crate::fragment::Fragment;
 use crate::json::Json;
 use crate::value::{FromField, Wrong};
 
-/// The fields that stand in the envelope where there is one.
+/// How envelope and payload are nested where they are apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Each in an object of its own (document 001).
+    Apart,
+    /// The payload inside the envelope (document 004).
+    Payload,
+}
+
+impl Shape {
+    /// Whether the field stands in the envelope.
+    pub(crate) fn is_in_envelope(self, name: &str) -> bool {
+        match self {
+            Self::Apart => IN_ENVELOPE.contains(&name),
+            Self::Payload => AROUND_PAYLOAD.contains(&name),
+        }
+    }
+}
+
+/// The fields that stand in the envelope where it is an object of its own.
 const IN_ENVELOPE: [&str; 10] = [
     "protocol",
     "message_type",
@@ -27,17 +46,23 @@ const IN_ENVELOPE: [&str; 10] = [
     "game_type",
 ];
 
-/// Whether the field stands in the envelope where there is one.
-pub(crate) fn is_in_envelope(name: &str) -> bool {
-    IN_ENVELOPE.contains(&name)
-}
+/// The fields that stand around the payload.
+const AROUND_PAYLOAD: [&str; 7] =
+    ["protocol", "message_id", "type", "sender", "timestamp", "auth_token", "correlation_id"];
 
 /// An object's fields, each still as JSON.
 #[derive(Debug)]
 pub(crate) struct Fields<'a> {
     at: &'static str,
     entries: Entries<'a>,
-    envelope: Option<Box<Self>>,
+    envelope: Option<Box<Around<'a>>>,
+}
+
+/// The envelope of a payload.
+#[derive(Debug)]
+struct Around<'a> {
+    fields: Fields<'a>,
+    shape: Shape,
     /// Whether fields of the envelope may stand in the payload.
     loose: bool,
     /// Whether any do.
@@ -84,17 +109,35 @@ impl<'a> Fields<'a> {
 
     fn of(at: &'static str, entries: Result<Entries<'a>, NoEntries>, raw: Json<'a>) -> Read<Self> {
         match entries {
-            Ok(entries) => Ok(Self { at, entries, envelope: None, loose: false, mixed: false }),
+            Ok(entries) => Ok(Self { at, entries, envelope: None }),
             Err(no) => Err(DecodeError::wrong(Code::E003, at, no.expected(), render("", raw))),
         }
     }
 
     /// This object as payload to `envelope`. With `loose` the envelope's fields may stand here too.
-    pub(crate) fn with_envelope(mut self, envelope: Self, loose: bool) -> Self {
-        self.envelope = Some(Box::new(envelope));
-        self.loose = loose;
-        self.mixed = IN_ENVELOPE.iter().any(|name| self.has(name));
+    pub(crate) fn with_envelope(mut self, fields: Self, shape: Shape, loose: bool) -> Self {
+        let mixed = match shape {
+            Shape::Apart => IN_ENVELOPE.iter().any(|name| self.has(name)),
+            // What is called `type` in a payload need not be the message's.
+            Shape::Payload => loose && self.has("auth_token"),
+        };
+        self.envelope = Some(Box::new(Around { fields, shape, loose, mixed }));
         self
+    }
+
+    /// Where the object stands.
+    pub(crate) const fn at(&self) -> &'static str {
+        self.at
+    }
+
+    /// Whether this is a payload in the shape of document 004.
+    pub(crate) fn is_payload(&self) -> bool {
+        self.envelope.as_ref().is_some_and(|around| around.shape == Shape::Payload)
+    }
+
+    /// The field that tells the message's type.
+    pub(crate) fn type_field(&self) -> &'static str {
+        if self.is_payload() { "type" } else { "message_type" }
     }
 
     /// Whether the object has a field of this name.
@@ -106,7 +149,7 @@ impl<'a> Fields<'a> {
     #[inline]
     pub(crate) fn raw(&self, name: &str) -> Read<Option<Found<'_, 'a>>> {
         match &self.envelope {
-            Some(envelope) if is_in_envelope(name) => self.raw_in(envelope, name),
+            Some(around) if around.shape.is_in_envelope(name) => self.raw_in(around, name),
             Some(_) | None => Ok(self.own(name)),
         }
     }
@@ -116,16 +159,16 @@ impl<'a> Fields<'a> {
         self.entries.get(name).map(|place| Found { fields: self, place })
     }
 
-    fn raw_in<'f>(&'f self, envelope: &'f Self, name: &str) -> Read<Option<Found<'f, 'a>>> {
-        let above = envelope.own(name);
-        if !self.mixed {
+    fn raw_in<'f>(&'f self, around: &'f Around<'a>, name: &str) -> Read<Option<Found<'f, 'a>>> {
+        let above = around.fields.own(name);
+        if !around.mixed {
             return Ok(above);
         }
         match (above, self.own(name)) {
             (Some(above), Some(here)) if above.value() != here.value() => {
                 Err(conflict(name, above, name, here))
             }
-            (None, Some(here)) if self.loose => Ok(Some(here)),
+            (None, Some(here)) if around.loose => Ok(Some(here)),
             (above, _) => Ok(above),
         }
     }
@@ -325,7 +368,7 @@ impl<'a> Fields<'a> {
 
     fn path(&self, name: &str) -> String {
         match &self.envelope {
-            Some(envelope) if is_in_envelope(name) => join(envelope.at, name),
+            Some(around) if around.shape.is_in_envelope(name) => join(around.fields.at, name),
             Some(_) | None => join(self.at, name),
         }
     }

@@ -23,6 +23,9 @@ pub enum Sender {
     Administrator,
 }
 
+/// The id of a manager that has none.
+pub(crate) const NO_ID: &str = "manager";
+
 impl Sender {
     /// The league manager without an id.
     pub const MANAGER: Self = Self::LeagueManager(None);
@@ -46,7 +49,8 @@ impl Sender {
             return None;
         }
         match (kind, id.map(Arc::from)) {
-            ("league_manager", id) => Some(Self::LeagueManager(id)),
+            // Where an id must be given, this one stands for none.
+            ("league_manager", id) => Some(Self::LeagueManager(id.filter(|id| **id != *NO_ID))),
             ("referee", Some(id)) => Some(Self::Referee(id)),
             ("player", Some(id)) => Some(Self::Player(id)),
             ("administrator", None) => Some(Self::Administrator),

@@ -102,17 +102,29 @@ words!(
         /// Scheduled.
         Pending = "PENDING",
         /// Players are invited.
-        Inviting = "INVITING",
+        Inviting = "INVITING" | "WAITING_FOR_PLAYERS",
         /// Players choose.
         CollectingChoices = "COLLECTING_CHOICES",
         /// The outcome is determined.
-        Evaluating = "EVALUATING",
+        Evaluating = "EVALUATING" | "DRAWING_NUMBER",
         /// Ended with a result.
-        Completed = "COMPLETED",
+        Completed = "COMPLETED" | "FINISHED",
         /// Ended before the game.
         Aborted = "ABORTED",
     }
 );
+
+impl MatchState {
+    /// The word of document 004, which has fewer.
+    pub(crate) const fn word_004(self) -> &'static str {
+        match self {
+            Self::Pending | Self::Inviting => "WAITING_FOR_PLAYERS",
+            Self::CollectingChoices => self.word(),
+            Self::Evaluating => "DRAWING_NUMBER",
+            Self::Completed | Self::Aborted => "FINISHED",
+        }
+    }
+}
 
 words!(
     /// How a match ended.

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::dialect::Dialect;
-use crate::fields::is_in_envelope;
+use crate::fields::Shape;
 use crate::fragment::{Fragment, Listed};
 use crate::value::Emit;
+use crate::word::MatchState;
 
 /// An object that is being written.
 pub(crate) struct Object<'w> {
     out: &'w mut Vec<u8>,
     /// Where the envelope's fields go if they do not stand beside the others.
-    envelope: Option<&'w mut Vec<u8>>,
+    envelope: Option<(&'w mut Vec<u8>, Shape)>,
     dialect: Dialect,
 }
 
@@ -41,14 +42,18 @@ impl<'w> Object<'w> {
         out: &mut Vec<u8>,
         fill: impl FnOnce(&mut Object<'_>),
     ) {
-        if !dialect.has_envelope() {
+        let Some(shape) = dialect.shape() else {
             Object { out, envelope: None, dialect }.braces(fill);
             return;
-        }
+        };
         let mut payload = Vec::with_capacity(512);
-        out.extend_from_slice(b"{\"envelope\":{");
-        Object { out: &mut payload, envelope: Some(out), dialect }.braces(fill);
-        out.extend_from_slice(b"},\"payload\":");
+        let (open, close): (&[u8], &[u8]) = match shape {
+            Shape::Apart => (b"{\"envelope\":{", b"},\"payload\":"),
+            Shape::Payload => (b"{", b",\"payload\":"),
+        };
+        out.extend_from_slice(open);
+        Object { out: &mut payload, envelope: Some((out, shape)), dialect }.braces(fill);
+        out.extend_from_slice(close);
         out.extend_from_slice(&payload);
         out.push(b'}');
     }
@@ -88,6 +93,15 @@ impl<'w> Object<'w> {
     pub(crate) fn object(&mut self, name: &str, fill: impl FnOnce(&mut Object<'_>)) {
         let dialect = self.dialect;
         Object { out: self.slot(name), envelope: None, dialect }.braces(fill);
+    }
+
+    /// Writes where a match is, unless that is not told.
+    pub(crate) fn state(&mut self, name: &str, state: Option<MatchState>) {
+        let is_payload = self.dialect == Dialect::Payload;
+        let word = state.map(|state| if is_payload { state.word_004() } else { state.word() });
+        if let Some(word) = word {
+            self.field(name, word);
+        }
     }
 
     /// Writes a list of objects.
@@ -152,7 +166,7 @@ impl<'w> Object<'w> {
     /// Writes the field's name and gives the place for its value.
     fn slot(&mut self, name: &str) -> &mut Vec<u8> {
         let out = match &mut self.envelope {
-            Some(envelope) if is_in_envelope(name) => envelope,
+            Some((envelope, shape)) if shape.is_in_envelope(name) => envelope,
             Some(_) | None => &mut *self.out,
         };
         key(out, name);

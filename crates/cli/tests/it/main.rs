@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod config;
+mod dialects;
 #[cfg(test)]
 mod disk;
 #[cfg(test)]

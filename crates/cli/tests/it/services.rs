@@ -72,7 +72,7 @@ fn table(recount: &Recount) -> Vec<Value> {
 }
 
 /// Stops the manager and checks that its record is a league played to the end.
-fn check_record(place: &Place, office: Office, standings: &Value, matches: u64) {
+pub(crate) fn check_record(place: &Place, office: Office, standings: &Value, matches: u64) {
     office.service.terminate();
     assert_eq!(office.service.end(), Some(0));
     let recount = recount(place, "spring");

@@ -1,5 +1,6 @@
 //! The shapes in which documents write the same messages, recognised by their form.
 
+pub(crate) mod payload;
 mod read;
 mod tool;
 mod write;
@@ -10,9 +11,10 @@ use std::str::FromStr;
 
 pub use read::{decode_error, decode_request, decode_request_if, decode_result, spoken};
 pub use tool::{ToolError, tool_error};
-pub use write::{encode_error, encode_request, encode_result};
+pub use write::{encode_answer, encode_error, encode_refusal, encode_request, encode_result};
 
 use crate::envelope::{Envelope, ReplyEnvelope};
+use crate::fields::Shape;
 use crate::json::Json;
 use crate::message::Message;
 use crate::value::{Emit, FromField, Wrong};
@@ -28,6 +30,8 @@ pub enum Dialect {
     V21,
     /// Envelope and payload apart, always the same method (document 001).
     Enveloped,
+    /// The payload in the envelope, with types and codes of its own (document 004).
+    Payload,
     /// A flat message as the arguments of a tool (Model Context Protocol).
     Tool,
     /// A flat message inside another object, always the same method.
@@ -63,8 +67,15 @@ pub struct Decoded {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 6] =
-        [Self::Flat, Self::Typed, Self::V21, Self::Enveloped, Self::Tool, Self::Wrapped];
+    pub const ALL: [Self; 7] = [
+        Self::Flat,
+        Self::Typed,
+        Self::V21,
+        Self::Enveloped,
+        Self::Payload,
+        Self::Tool,
+        Self::Wrapped,
+    ];
 
     /// The name that agents and people write.
     pub const fn name(self) -> &'static str {
@@ -73,16 +84,18 @@ impl Dialect {
             Self::Typed => "typed",
             Self::V21 => "v21",
             Self::Enveloped => "enveloped",
+            Self::Payload => "payload",
             Self::Tool => "tool",
             Self::Wrapped => "wrapped",
         }
     }
 
-    /// Whether envelope and payload are apart.
-    pub(crate) const fn has_envelope(self) -> bool {
+    /// How envelope and payload are nested; `None` if they stand side by side.
+    pub(crate) const fn shape(self) -> Option<Shape> {
         match self {
-            Self::Enveloped => true,
-            Self::Flat | Self::Typed | Self::V21 | Self::Tool | Self::Wrapped => false,
+            Self::Enveloped => Some(Shape::Apart),
+            Self::Payload => Some(Shape::Payload),
+            Self::Flat | Self::Typed | Self::V21 | Self::Tool | Self::Wrapped => None,
         }
     }
 
@@ -90,14 +103,14 @@ impl Dialect {
     const fn is_bare(self) -> bool {
         match self {
             Self::Flat | Self::Typed | Self::V21 => true,
-            Self::Enveloped | Self::Tool | Self::Wrapped => false,
+            Self::Enveloped | Self::Payload | Self::Tool | Self::Wrapped => false,
         }
     }
 
     /// The dialect of the message, which another one may only carry.
     const fn carried(self) -> Self {
         match self {
-            Self::Flat | Self::Typed | Self::V21 | Self::Enveloped => self,
+            Self::Flat | Self::Typed | Self::V21 | Self::Enveloped | Self::Payload => self,
             Self::Tool | Self::Wrapped => Self::Flat,
         }
     }
@@ -106,14 +119,14 @@ impl Dialect {
     const fn answers_whole(self) -> bool {
         match self {
             Self::Flat | Self::V21 | Self::Enveloped | Self::Tool | Self::Wrapped => true,
-            Self::Typed => false,
+            Self::Typed | Self::Payload => false,
         }
     }
 }
 
 /// A name that is no dialect's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected flat, typed, v21, enveloped, tool or wrapped, got {0:?}")]
+#[error("expected flat, typed, v21, enveloped, payload, tool or wrapped, got {0:?}")]
 pub struct UnknownDialect(String);
 
 impl FromStr for Dialect {
@@ -132,7 +145,7 @@ impl fmt::Display for Dialect {
 }
 
 impl<'a> FromField<'a> for Dialect {
-    const EXPECTED: &'static str = "flat, typed, v21, enveloped, tool or wrapped";
+    const EXPECTED: &'static str = "flat, typed, v21, enveloped, payload, tool or wrapped";
 
     fn from_field(raw: Json<'a>) -> Result<Self, Wrong> {
         <Cow<'a, str>>::from_field(raw)?.parse().map_err(|_| Wrong::PLAIN)

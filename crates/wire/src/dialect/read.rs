@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::{Decoded, Dialect, Letter, Reply, tool};
+use super::{Decoded, Dialect, Letter, Reply, payload, tool};
 use crate::code::Code;
 use crate::decode::{DecodeError, render, render_text};
 use crate::envelope::{Envelope, ReplyEnvelope, read_type};
-use crate::fields::Fields;
+use crate::fields::{Fields, Shape};
 use crate::frame::Request;
 use crate::json::Json;
 use crate::message::{
@@ -50,6 +50,10 @@ pub fn decode_request_if(
             let message = part(&params, "message", "params.message")?;
             Ok(Decoded { dialect: Dialect::Wrapped, letter: read(&message, None, wanted)? })
         }
+        method if payload::is_form(&params) => {
+            let letter = read_payload(method, params, wanted)?;
+            Ok(Decoded { dialect: Dialect::Payload, letter })
+        }
         method => {
             let (kind, is_type) = called(method, &params)?;
             let dialect = if is_type { Dialect::Typed } else { flat_dialect(&params, kind)? };
@@ -72,12 +76,41 @@ fn called(method: &str, params: &Fields<'_>) -> Result<(MessageType, bool), Deco
     })
 }
 
+/// Reads a message in its payload; the method calls its type.
+fn read_payload(
+    method: &str,
+    params: Fields<'_>,
+    wanted: impl Fn(MessageType) -> bool,
+) -> Result<Letter, DecodeError> {
+    let named = MessageType::find_in(Dialect::Payload, &method.to_ascii_uppercase());
+    let called = named.or_else(|| MessageType::by_method(method).map(|(kind, _)| kind));
+    let Some(called) = called else {
+        let expected = "a message type of document 004 such as \"GAME_INVITE\"";
+        return Err(DecodeError::wrong(
+            Code::MethodNotFound,
+            "method",
+            expected,
+            render_text(method),
+        ));
+    };
+    let fields = payload::open(params, false)?;
+    let letter = read(&fields, None, wanted)?;
+    let (called, told) = (called.name(Dialect::Payload), letter.message.kind());
+    if called != told.name(Dialect::Payload) {
+        let expected = format!("{called:?}, which the method calls");
+        return Err(fields.wrong(Code::E003, "type", expected));
+    }
+    Ok(letter)
+}
+
 /// The dialect of a request, as far as one that cannot be read gives it away.
 pub fn spoken(request: &Request<'_>) -> Dialect {
+    let is_payload = || object(request).is_ok_and(|params| payload::is_form(&params));
     match &*request.method {
         HANDLE => Dialect::Enveloped,
         CALL_TOOL => Dialect::Tool,
         HANDLE_MESSAGE => Dialect::Wrapped,
+        _ if is_payload() => Dialect::Payload,
         method => match MessageType::by_method(method) {
             Some((_, true)) => Dialect::Typed,
             Some((_, false)) | None => Dialect::Flat,
@@ -107,11 +140,17 @@ fn read_result(
     (at, result): (&'static str, Json<'_>),
 ) -> Result<Reply, DecodeError> {
     let outer = Fields::read(at, result).map_err(DecodeError::for_receipt)?;
-    if dialect.has_envelope() {
-        let fields = apart(at, &outer, true).map_err(DecodeError::for_receipt)?;
-        return read_reply(dialect, expected, &fields);
+    match dialect.shape() {
+        Some(Shape::Apart) => {
+            let fields = apart(at, &outer, true).map_err(DecodeError::for_receipt)?;
+            read_reply(dialect, expected, &fields)
+        }
+        Some(Shape::Payload) => {
+            let fields = payload::open(outer, true).map_err(DecodeError::for_receipt)?;
+            read_reply(dialect, expected, &fields)
+        }
+        None => read_reply(dialect, expected, &outer),
     }
-    read_reply(dialect, expected, &outer)
 }
 
 fn read_reply(
@@ -125,7 +164,7 @@ fn read_reply(
     })?;
     if !expected.contains(&kind) {
         let names: Vec<_> = expected.iter().map(|kind| kind.name(dialect)).collect();
-        let error = fields.wrong(Code::E003, "message_type", names.join(" or "));
+        let error = fields.wrong(Code::E003, fields.type_field(), names.join(" or "));
         return Err(if kind == MessageType::Ack { error.for_receipt() } else { error });
     }
     let envelope = ReplyEnvelope::read(fields, kind, dialect.answers_whole())?;
@@ -141,6 +180,9 @@ pub fn decode_error(data: Json<'_>) -> Result<ErrorReport, DecodeError> {
     let outer = Fields::read("error.data", data)?;
     if outer.has("envelope") {
         return ErrorReport::read(&apart("error.data", &outer, true)?);
+    }
+    if payload::is_form(&outer) {
+        return ErrorReport::read(&payload::open(outer, true)?);
     }
     ErrorReport::read(&outer)
 }
@@ -171,7 +213,7 @@ fn apart<'a>(
         _ => ("error.data.envelope", "error.data.payload"),
     };
     let envelope = part(outer, "envelope", envelope_at)?;
-    Ok(part(outer, "payload", payload_at)?.with_envelope(envelope, loose))
+    Ok(part(outer, "payload", payload_at)?.with_envelope(envelope, Shape::Apart, loose))
 }
 
 /// The object in the field `name` of `outer`; from now on it stands at `at`.

@@ -1,26 +1,29 @@
 //! Writing messages in a dialect.
 
+use super::payload::MessageId;
 use super::{Dialect, Letter, tool};
 use crate::code::Code;
 use crate::envelope;
-use crate::frame::{self, Id};
+use crate::fields::Fields;
+use crate::frame::{self, Id, Request};
 use crate::message::ErrorReport;
 use crate::write::Object;
 
 /// The request that sends `letter`.
 pub fn encode_request(dialect: Dialect, id: u64, letter: &Letter) -> Vec<u8> {
     let kind = letter.message.kind();
+    let slip = Slip { id: &id.to_string(), asks: true, correlation: None };
     frame::write_request(id, kind.method(dialect), |out| match dialect {
-        Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Enveloped => {
-            write(dialect, letter, true, out);
+        Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Enveloped | Dialect::Payload => {
+            write(dialect, letter, slip, out);
         }
         Dialect::Tool => {
             let name = kind.method(dialect.carried());
-            tool::write_call(out, name, |out| write(dialect, letter, true, out));
+            tool::write_call(out, name, |out| write(dialect, letter, slip, out));
         }
         Dialect::Wrapped => {
             out.extend_from_slice(b"{\"message\":");
-            write(dialect, letter, true, out);
+            write(dialect, letter, slip, out);
             out.push(b'}');
         }
     })
@@ -28,31 +31,77 @@ pub fn encode_request(dialect: Dialect, id: u64, letter: &Letter) -> Vec<u8> {
 
 /// The response whose result is `letter`.
 pub fn encode_result(dialect: Dialect, id: &Id, letter: &Letter) -> Vec<u8> {
+    result(dialect, id, letter, None)
+}
+
+/// The response to `request`, which has an id, whose result is `letter`.
+pub fn encode_answer(dialect: Dialect, request: &Request<'_>, letter: &Letter) -> Option<Vec<u8>> {
+    let id = request.id.as_ref()?;
+    Some(result(dialect, id, letter, correlation(dialect, request).as_deref()))
+}
+
+/// The response whose error has `letter`, a LEAGUE_ERROR or GAME_ERROR, as its data.
+pub fn encode_error(dialect: Dialect, id: Option<&Id>, letter: &Letter) -> Vec<u8> {
+    error(dialect, id, letter, None)
+}
+
+/// The response to `request` whose error has `letter` as its data.
+pub fn encode_refusal(dialect: Dialect, request: &Request<'_>, letter: &Letter) -> Vec<u8> {
+    error(dialect, request.id.as_ref(), letter, correlation(dialect, request).as_deref())
+}
+
+/// What tells a message from others where it has an id of its own.
+#[derive(Clone, Copy)]
+struct Slip<'a> {
+    /// The id of its frame.
+    id: &'a str,
+    /// Whether it is a request.
+    asks: bool,
+    /// The id of the message that it answers.
+    correlation: Option<&'a str>,
+}
+
+fn result(dialect: Dialect, id: &Id, letter: &Letter, correlation: Option<&str>) -> Vec<u8> {
+    let slip = Slip { id: id.as_json(), asks: false, correlation };
     frame::write_result(id, |out| match dialect {
-        Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Enveloped | Dialect::Wrapped => {
-            write(dialect, letter, false, out)
+        Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Enveloped | Dialect::Payload => {
+            write(dialect, letter, slip, out);
         }
+        Dialect::Wrapped => write(dialect, letter, slip, out),
         Dialect::Tool => {
             let mut answer = Vec::with_capacity(512);
-            write(dialect, letter, false, &mut answer);
+            write(dialect, letter, slip, &mut answer);
             tool::write_answer(out, &answer);
         }
     })
 }
 
-/// The response whose error has `letter`, a LEAGUE_ERROR or GAME_ERROR, as its data.
-pub fn encode_error(dialect: Dialect, id: Option<&Id>, letter: &Letter) -> Vec<u8> {
+fn error(dialect: Dialect, id: Option<&Id>, letter: &Letter, correlation: Option<&str>) -> Vec<u8> {
     let report = letter.message.error();
     let code = report.and_then(|report| report.code.known()).unwrap_or(Code::Internal);
+    let code = code.told(dialect);
     let message = report.map_or_else(|| code.row().description, ErrorReport::headline);
     let mut data = Vec::with_capacity(512);
-    write(dialect, letter, false, &mut data);
+    let slip = Slip { id: id.map_or("", Id::as_json), asks: false, correlation };
+    write(dialect, letter, slip, &mut data);
     frame::write_error(id, code.row().rpc, message, &data)
 }
 
-fn write(dialect: Dialect, letter: &Letter, asks: bool, out: &mut Vec<u8>) {
-    Object::write_message(dialect.carried(), out, |o| {
-        envelope::write(&letter.envelope, letter.message.kind(), asks, o);
+fn write(dialect: Dialect, letter: &Letter, slip: Slip<'_>, out: &mut Vec<u8>) {
+    let dialect = dialect.carried();
+    Object::write_message(dialect, out, |o| {
+        envelope::write(&letter.envelope, letter.message.kind(), slip.asks, o);
+        if dialect == Dialect::Payload {
+            o.field("message_id", &*MessageId::of(letter, slip.id, slip.asks));
+            o.optional("correlation_id", slip.correlation);
+        }
         letter.message.write(o);
     });
+}
+
+/// The id of the message in `request`, if its answer has to repeat it.
+fn correlation(dialect: Dialect, request: &Request<'_>) -> Option<String> {
+    let params = (dialect == Dialect::Payload).then_some(request.params).flatten()?;
+    let fields = Fields::read("params", params).ok()?;
+    fields.optional::<String>("message_id").ok().flatten()
 }

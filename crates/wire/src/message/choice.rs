@@ -6,6 +6,8 @@ use league_core::time::Timestamp;
 
 use super::Body;
 use crate::decode::DecodeError;
+use crate::dialect::Dialect;
+use crate::dialect::payload::PARITY;
 use crate::fields::Fields;
 use crate::fragment::Fragment;
 use crate::value::{FromField, MoveValue};
@@ -156,12 +158,19 @@ impl Body for ParityCall {
             o.fragment("your_standings", self.your_standings.as_ref());
         });
         o.field("opponent_id", &self.opponent_id);
+        if o.dialect() == Dialect::Payload {
+            o.object("move_request", |o| {
+                o.field("move_type", PARITY);
+                o.field("valid_options", &Parity::ALL.to_vec());
+                o.object("context", |_| {});
+            });
+        }
         o.optional("standings", self.standings.as_ref());
         o.optional("game_history", self.game_history.as_ref());
         o.optional("attempt", self.attempt.as_ref());
         o.optional("budget_ms", self.budget_ms.as_ref());
         o.optional("last_rtt_ms", self.last_rtt_ms.as_ref());
-        o.optional("game_state", self.game_state.as_ref());
+        o.state("game_state", self.game_state);
     }
 }
 
@@ -183,12 +192,15 @@ impl Context {
     }
 }
 
+/// What documents call a choice. The last is the name of every move where document 004 is spoken.
+const CHOICE: [&str; 3] = ["parity_choice", "choice", "move_data"];
+
 impl Body for ParityResponse {
     fn read(f: &Fields<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
             match_id: f.required("match_id")?,
             player_id: f.optional("player_id")?,
-            choice: f.required_either(&["parity_choice", "choice"])?,
+            choice: f.required_either(if f.is_payload() { &CHOICE } else { &CHOICE[..2] })?,
             nonce: f.optional("nonce")?,
             choice_proof: f.optional("choice_proof")?,
             reasoning: f.clipped("reasoning", REASON_BYTES_MAX)?,
@@ -198,8 +210,9 @@ impl Body for ParityResponse {
     fn write(&self, o: &mut Object<'_>) {
         o.field("match_id", &self.match_id);
         o.optional("player_id", self.player_id.as_ref());
-        o.field("parity_choice", &self.choice);
-        o.field("choice", &self.choice);
+        for name in if o.dialect() == Dialect::Payload { &CHOICE[..] } else { &CHOICE[..2] } {
+            o.field(name, &self.choice);
+        }
         o.optional("nonce", self.nonce.as_ref());
         o.optional("choice_proof", self.choice_proof.as_ref());
         o.optional("reasoning", self.reasoning.as_ref());
@@ -251,7 +264,7 @@ impl Body for MoveCall {
         o.optional("attempt", self.attempt.as_ref());
         o.optional("budget_ms", self.budget_ms.as_ref());
         o.optional("last_rtt_ms", self.last_rtt_ms.as_ref());
-        o.optional("game_state", self.game_state.as_ref());
+        o.state("game_state", self.game_state);
     }
 }
 

@@ -11,6 +11,7 @@ use league_core::time::Timestamp;
 use super::Body;
 use crate::code::Code;
 use crate::decode::DecodeError;
+use crate::dialect::Dialect;
 use crate::fields::Fields;
 use crate::fragment::Fragment;
 use crate::json::Json;
@@ -147,8 +148,9 @@ impl Body for ErrorReport {
 
     fn write(&self, o: &mut Object<'_>) {
         o.optional("match_id", self.match_id.as_ref());
-        o.field("error_code", &self.code);
-        o.field("error_name", self.code.name());
+        let code = self.code.told(o.dialect());
+        o.field("error_code", &code);
+        o.field("error_name", code.name());
         o.field("error_description", &self.description);
         o.field("retryable", &self.retryable);
         o.fragment("context", self.context.as_ref());
@@ -167,7 +169,7 @@ impl Body for ErrorReport {
         }
         o.optional("deadline", self.deadline.as_ref());
         o.field("consequence", &self.consequence);
-        o.optional("game_state", self.game_state.as_ref());
+        o.state("game_state", self.game_state);
     }
 }
 
@@ -201,6 +203,14 @@ impl ErrorCode {
         match self {
             Self::Known(code) => Some(*code),
             Self::Other(_) => None,
+        }
+    }
+
+    /// The code as `dialect` has it.
+    fn told(&self, dialect: Dialect) -> Self {
+        match self {
+            Self::Known(code) => Self::Known(code.told(dialect)),
+            Self::Other(_) => self.clone(),
         }
     }
 

@@ -84,7 +84,7 @@ impl Body for GameInvitation {
         o.optional("budget_ms", self.budget_ms.as_ref());
         o.optional("last_rtt_ms", self.last_rtt_ms.as_ref());
         o.optional("draw_commitment", self.draw_commitment.as_ref());
-        o.optional("game_state", self.game_state.as_ref());
+        o.state("game_state", self.game_state);
     }
 }
 

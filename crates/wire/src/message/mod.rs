@@ -51,7 +51,8 @@ pub(crate) trait Body: Sized {
 macro_rules! messages {
     ($(
         $(#[$doc:meta])*
-        $variant:ident($body:ty), $name:literal $(/ $v21:literal)?, $method:literal;
+        $variant:ident($body:ty), $name:literal $(/ $v21:literal)? $(| $payload:literal)?,
+            $method:literal;
     )*) => {
         /// A message of the protocol.
         #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,11 +105,18 @@ macro_rules! messages {
             /// The name in document 002, where it has one of its own.
             const fn v21_name(self) -> Option<&'static str> {
                 match self {
-                    $(Self::$variant => messages!(@v21 $($v21)?),)*
+                    $(Self::$variant => messages!(@own $($v21)?),)*
                 }
             }
 
-            /// The type that any document calls `name`.
+            /// The name in document 004, where it has one of its own.
+            const fn payload_name(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$variant => messages!(@own $($payload)?),)*
+                }
+            }
+
+            /// The type that documents 000 to 003 call `name`.
             pub fn find(name: &str) -> Option<Self> {
                 match name {
                     $($name $(| $v21)? => Some(Self::$variant),)*
@@ -130,8 +138,8 @@ macro_rules! messages {
             }
         }
     };
-    (@v21) => { None };
-    (@v21 $name:literal) => { Some($name) };
+    (@own) => { None };
+    (@own $name:literal) => { Some($name) };
 }
 
 messages! {
@@ -141,16 +149,17 @@ messages! {
     RefereeRegisterResponse(RegisterResponse<RefereeId>),
         "REFEREE_REGISTER_RESPONSE", "referee_register_response";
     /// A player wants to join a league.
-    LeagueRegisterRequest(PlayerRegistration), "LEAGUE_REGISTER_REQUEST", "register_player";
+    LeagueRegisterRequest(PlayerRegistration),
+        "LEAGUE_REGISTER_REQUEST" | "PLAYER_REGISTER_REQUEST", "register_player";
     /// The answer to a player's registration.
     LeagueRegisterResponse(RegisterResponse<PlayerId>),
-        "LEAGUE_REGISTER_RESPONSE", "league_register_response";
+        "LEAGUE_REGISTER_RESPONSE" | "PLAYER_REGISTER_RESPONSE", "league_register_response";
     /// The administrator starts a league.
     StartLeague(StartLeague), "START_LEAGUE", "start_league";
     /// A round and its matches.
     RoundAnnouncement(RoundAnnouncement), "ROUND_ANNOUNCEMENT", "notify_round";
     /// Every result of a round is recorded.
-    RoundCompleted(RoundCompleted), "ROUND_COMPLETED", "notify_round_completed";
+    RoundCompleted(RoundCompleted), "ROUND_COMPLETED" | "ROUND_END", "notify_round_completed";
     /// A referee is given a match.
     StartMatch(StartMatch), "START_MATCH", "start_match";
     /// The referee has taken the match, or not.
@@ -164,31 +173,34 @@ messages! {
     /// The matches assigned to a referee.
     AssignedMatches(AssignedMatches), "ASSIGNED_MATCHES", "assigned_matches";
     /// A player is invited to a match.
-    GameInvitation(GameInvitation), "GAME_INVITATION", "handle_game_invitation";
+    GameInvitation(GameInvitation), "GAME_INVITATION" | "GAME_INVITE", "handle_game_invitation";
     /// The player takes part, or not.
-    GameJoinAck(GameJoinAck), "GAME_JOIN_ACK", "game_join_ack";
+    GameJoinAck(GameJoinAck), "GAME_JOIN_ACK" | "GAME_INVITE_RESPONSE", "game_join_ack";
     /// A player is asked for even or odd.
-    ChooseParityCall(ParityCall), "CHOOSE_PARITY_CALL" / "CHOOSE_PARITY", "choose_parity";
+    ChooseParityCall(ParityCall),
+        "CHOOSE_PARITY_CALL" / "CHOOSE_PARITY" | "MOVE_REQUEST", "choose_parity";
     /// The player's choice.
     ChooseParityResponse(ParityResponse),
-        "CHOOSE_PARITY_RESPONSE" / "PARITY_CHOICE", "choose_parity_response";
+        "CHOOSE_PARITY_RESPONSE" / "PARITY_CHOICE" | "MOVE_RESPONSE", "choose_parity_response";
     /// A player is asked for a move in another game.
-    GameMoveCall(MoveCall), "GAME_MOVE_CALL", "game_move_call";
+    GameMoveCall(MoveCall), "GAME_MOVE_CALL" | "MOVE_REQUEST", "game_move_call";
     /// The player's move.
-    GameMoveResponse(MoveResponse), "GAME_MOVE_RESPONSE", "game_move_response";
+    GameMoveResponse(MoveResponse), "GAME_MOVE_RESPONSE" | "MOVE_RESPONSE", "game_move_response";
     /// How a match ended, for its players.
-    GameOver(GameOver), "GAME_OVER", "notify_match_result";
+    GameOver(GameOver), "GAME_OVER" | "GAME_RESULT", "notify_match_result";
     /// The player knows how the match ended.
     GameOverAck(GameOverAck), "GAME_OVER_ACK", "game_over_ack";
     /// How a match ended, for the manager.
-    MatchResultReport(MatchResultReport), "MATCH_RESULT_REPORT", "report_match_result";
+    MatchResultReport(MatchResultReport),
+        "MATCH_RESULT_REPORT" | "MATCH_RESULT", "report_match_result";
     /// The result is recorded.
     MatchResultAck(MatchResultAck), "MATCH_RESULT_ACK", "match_result_ack";
     /// The standings as they are.
     LeagueStandingsUpdate(StandingsUpdate),
         "LEAGUE_STANDINGS_UPDATE" / "STANDINGS_UPDATE", "update_standings";
     /// The league is over.
-    LeagueCompleted(LeagueCompleted), "LEAGUE_COMPLETED", "notify_league_completed";
+    LeagueCompleted(LeagueCompleted),
+        "LEAGUE_COMPLETED" | "LEAGUE_STANDINGS_UPDATE", "notify_league_completed";
     /// A question about the league.
     LeagueQuery(LeagueQuery), "LEAGUE_QUERY", "league_query";
     /// The answer to a question.
@@ -221,17 +233,15 @@ impl Message {
 impl MessageType {
     /// The name in `dialect`.
     pub const fn name(self, dialect: Dialect) -> &'static str {
-        match (dialect, self.v21_name()) {
-            (Dialect::V21, Some(name)) => name,
-            (
-                Dialect::V21
-                | Dialect::Flat
-                | Dialect::Typed
-                | Dialect::Enveloped
-                | Dialect::Tool
-                | Dialect::Wrapped,
-                _,
-            ) => self.plain_name(),
+        let own = match dialect {
+            Dialect::V21 => self.v21_name(),
+            Dialect::Payload => self.payload_name(),
+            Dialect::Flat | Dialect::Typed | Dialect::Enveloped => None,
+            Dialect::Tool | Dialect::Wrapped => None,
+        };
+        match own {
+            Some(name) => name,
+            None => self.plain_name(),
         }
     }
 
@@ -240,6 +250,7 @@ impl MessageType {
         match dialect {
             Dialect::Flat | Dialect::V21 => self.flat_method(),
             Dialect::Typed => self.plain_name(),
+            Dialect::Payload => self.name(dialect),
             Dialect::Enveloped => HANDLE,
             Dialect::Tool => CALL_TOOL,
             Dialect::Wrapped => HANDLE_MESSAGE,
@@ -263,9 +274,18 @@ impl MessageType {
         nearest(method, Self::ALL.iter().map(|kind| kind.flat_method()))
     }
 
-    /// The type that somebody who wrote `name` probably meant.
-    pub(crate) fn nearest_name(name: &str) -> Option<&'static str> {
-        nearest(name, Self::ALL.iter().map(|kind| kind.plain_name()))
+    /// The type that somebody who wrote `name` in `dialect` probably meant.
+    pub(crate) fn nearest_name(name: &str, dialect: Dialect) -> Option<&'static str> {
+        nearest(name, Self::ALL.iter().map(|kind| kind.name(dialect)))
+    }
+
+    /// The type called `name` in `dialect`; the first of them where there are several.
+    pub fn find_in(dialect: Dialect, name: &str) -> Option<Self> {
+        if dialect != Dialect::Payload {
+            return Self::find(name);
+        }
+        let mut own = Self::ALL.iter().copied();
+        own.find(|kind| kind.name(dialect) == name).or_else(|| Self::find(name))
     }
 
     pub(crate) fn is_called(self, name: &str) -> bool {

@@ -164,7 +164,7 @@ impl Body for GameOver {
         if self.players.values().any(|line| line.role.is_some()) {
             o.map_some("roles", &self.players, |line| line.role.as_ref());
         }
-        o.optional("game_state", self.game_state.as_ref());
+        o.state("game_state", self.game_state);
         o.optional("draw_seed", self.draw_seed.as_ref());
         o.optional("draw_commitment", self.draw_commitment.as_ref());
     }

@@ -177,7 +177,7 @@ impl Body for MatchResultReport {
             }
         });
         o.field("drawn_number", &self.drawn_number);
-        o.optional("game_state", self.game_state.as_ref());
+        o.state("game_state", self.game_state);
         o.optional("draw_seed", self.draw_seed.as_ref());
         o.optional("draw_commitment", self.draw_commitment.as_ref());
         o.optional("referee_signature", self.referee_signature.as_ref());

@@ -185,10 +185,14 @@ impl Body for RoundCompleted {
     }
 }
 
+const FINAL_STANDINGS: &str = "final_standings";
+
 impl Body for LeagueCompleted {
     fn read(f: &Fields<'_>) -> Result<Self, DecodeError> {
-        f.required::<Items>("final_standings")?;
-        let rows = f.objects("final_standings", StandingRow::read_final)?;
+        let (is_payload, own) = (f.is_payload(), f.has(FINAL_STANDINGS));
+        let name = if is_payload && !own { "standings" } else { FINAL_STANDINGS };
+        f.required::<Items>(name)?;
+        let rows = f.objects(name, StandingRow::read_final)?;
         Ok(Self {
             total_rounds: f.required("total_rounds")?,
             total_matches: f.required("total_matches")?,
@@ -206,7 +210,13 @@ impl Body for LeagueCompleted {
             Some(champion) => o.object("champion", |o| champion.write(o)),
             None => o.field("champion", &None::<u32>),
         }
-        o.listed("final_standings", &self.final_standings, StandingRow::write);
+        // Document 004 has no such message; its agents get the last standings as all others.
+        let is_payload = o.dialect() == Dialect::Payload;
+        let name = if is_payload { "standings" } else { FINAL_STANDINGS };
+        o.listed(name, &self.final_standings, StandingRow::write);
+        if is_payload {
+            o.field("final", &true);
+        }
         o.optional("journal_head", self.journal_head.as_ref());
         o.optional("key_fingerprint", self.key_fingerprint.as_ref());
     }

@@ -21,7 +21,7 @@ fn what_we_send_has_every_field_of_the_documents() {
         if row.get("slip").is_some() {
             continue;
         }
-        for letter in letters(text("message"), text("where")) {
+        for letter in letters(dialects[0], text("message"), text("where")) {
             for &dialect in dialects {
                 let body = body(dialect, &letter, text("where"));
                 checked += 1;
@@ -45,13 +45,14 @@ fn dialects(document: &str) -> Option<&'static [Dialect]> {
         "001" => Some(&[Dialect::Enveloped]),
         "002" => Some(&[Dialect::V21]),
         "003" => Some(&[Dialect::Typed]),
+        "004" => Some(&[Dialect::Payload]),
         "league" => Some(&FLAT),
         _ => None,
     }
 }
 
 /// The letters a row is about.
-fn letters(message: &str, place: &str) -> Vec<Letter> {
+fn letters(dialect: Dialect, message: &str, place: &str) -> Vec<Letter> {
     let all = MessageType::ALL.iter().copied();
     if message == "*" {
         return all
@@ -59,7 +60,8 @@ fn letters(message: &str, place: &str) -> Vec<Letter> {
             .map(samples::letter)
             .collect();
     }
-    let kind = MessageType::find(message).unwrap_or_else(|| panic!("no type is called {message}"));
+    let kind = MessageType::find_in(dialect, message);
+    let kind = kind.unwrap_or_else(|| panic!("no type is called {message}"));
     let mut letters = vec![samples::letter(kind)];
     match kind {
         MessageType::LeagueRegisterResponse => letters.push(samples::refusal()),
@@ -118,12 +120,23 @@ fn look(body: &Value, field: &str, row: &toml::Value) -> Result<(), String> {
     })
 }
 
+/// Whether it is a UUID of version 4.
+fn is_uuid(text: &str) -> bool {
+    let groups: Vec<&str> = text.split('-').collect();
+    let is_hex = |group: &&str| group.bytes().all(|byte| byte.is_ascii_hexdigit());
+    groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
+        && groups.iter().all(is_hex)
+        && groups[2].starts_with('4')
+        && groups[3].starts_with(['8', '9', 'a', 'b'])
+}
+
 /// Whether the value is of the row's type. What does not exist without a draw is null.
 fn typed(value: &Value, row: &toml::Value) -> Result<(), String> {
     let types = row["type"].as_str().unwrap();
     let fits = types.split('|').any(|name| match name {
         "string" | "url" => value.is_string(),
         "timestamp" => value.as_str().is_some_and(|text| league_wire::iso::parse(text).is_ok()),
+        "uuid" => value.as_str().is_some_and(is_uuid),
         "integer" => value.is_u64(),
         "number" => value.is_number(),
         "boolean" => value.is_boolean(),

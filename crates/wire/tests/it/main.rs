@@ -9,6 +9,8 @@
 mod documents;
 mod fields;
 mod golden;
+mod meaning;
+mod payload;
 mod properties;
 mod refusals;
 mod rolls;

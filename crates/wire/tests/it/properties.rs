@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
 
-use crate::rolls;
+use crate::{meaning, rolls};
 
 proptest! {
     // req: WIRE-7, WIRE-8
@@ -19,7 +19,8 @@ proptest! {
         let Incoming::Single(Ok(request)) = frame::parse(&bytes) else { panic!("a request") };
         let decoded = decode_request(&request);
         let text = String::from_utf8_lossy(&bytes);
-        prop_assert_eq!(decoded.map(|decoded| decoded.letter), Ok(letter), "{}", text);
+        let told = meaning::told(dialect, &letter);
+        prop_assert_eq!(decoded.map(|decoded| decoded.letter), Ok(told), "{}", text);
     }
 
     #[test]
@@ -29,8 +30,9 @@ proptest! {
         let bytes = encode_result(written, &1.into(), &letter);
         match reply(read, letter.message.kind(), &bytes) {
             Ok(reply) => {
-                prop_assert_eq!(reply.message, letter.message);
-                prop_assert_eq!(reply.envelope, letter.envelope.into());
+                let told = meaning::told(written, &letter);
+                prop_assert_eq!(reply.message, told.message);
+                prop_assert_eq!(reply.envelope, told.envelope.into());
             }
             Err(refused) => {
                 prop_assert!(shape_of_results(written) != shape_of_results(read), "{}", refused);
@@ -188,7 +190,8 @@ fn shape_of_results(dialect: Dialect) -> u8 {
     match dialect {
         Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Wrapped => 0,
         Dialect::Enveloped => 1,
-        Dialect::Tool => 2,
+        Dialect::Payload => 2,
+        Dialect::Tool => 3,
     }
 }
 
