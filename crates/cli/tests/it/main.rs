@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod config;
+#[cfg(test)]
 mod dialects;
 #[cfg(test)]
 mod disk;

@@ -22,7 +22,11 @@ pub(crate) struct Service {
 impl Service {
     /// Starts the program with `line` as its arguments.
     pub(crate) fn start(place: &Place, line: &str) -> Self {
-        let mut command = place.command(line);
+        Self::spawn(place, place.command(line))
+    }
+
+    /// Starts somebody else's program.
+    pub(crate) fn spawn(place: &Place, mut command: Command) -> Self {
         let log = place.path().join("stderr.txt");
         let stderr = std::fs::File::options().create(true).append(true).open(log).unwrap();
         let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
