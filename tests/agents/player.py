@@ -306,9 +306,10 @@ class Flat:
     """Document 000: envelope and fields side by side."""
 
     document = DOCUMENT_000
-    invite, ask, over = "GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_OVER"
+    invite, start, ask, over = "GAME_INVITATION", None, "CHOOSE_PARITY_CALL", "GAME_OVER"
     register = ("LEAGUE_REGISTER_REQUEST", "LEAGUE_REGISTER_RESPONSE")
     needs_token = True
+    games = ["even_odd"]
     meta = {}
 
     def open(self, method, params):
@@ -460,9 +461,11 @@ class Payload(Flat):
     """Document 004: ids, types and codes of its own, everything else in the payload."""
 
     document = DOCUMENT_004
-    invite, ask, over = "GAME_INVITE", "MOVE_REQUEST", "GAME_RESULT"
+    invite, start, ask, over = "GAME_INVITE", "GAME_START", "MOVE_REQUEST", "GAME_RESULT"
     register = ("PLAYER_REGISTER_REQUEST", "PLAYER_REGISTER_RESPONSE")
     needs_token = False
+    # It chooses among whatever it is offered.
+    games = ["even_odd", "even_odd_numbers"]
 
     def __init__(self):
         self.sent = None
@@ -572,6 +575,7 @@ class Player:
         self.lock = threading.Lock()
         self.received = {}
         self.conversations = {}
+        self.started = set()
 
     def sender(self):
         return f"player:{self.id or self.name.replace(' ', '_')}"
@@ -582,7 +586,7 @@ class Player:
     def enter(self, endpoint):
         """Registers with the manager."""
         meta = {
-            "display_name": self.name, "version": "1.0.0", "game_types": ["even_odd"],
+            "display_name": self.name, "version": "1.0.0", "game_types": self.dialect.games,
             "contact_endpoint": endpoint, **self.dialect.meta,
         }
         asks, answers = self.dialect.register
@@ -637,9 +641,14 @@ class Player:
 
     def follow(self, kind, message):
         """One conversation per match, which begins with the invitation."""
-        if kind not in (self.dialect.invite, self.dialect.ask, self.dialect.over):
+        course = (self.dialect.invite, self.dialect.start, self.dialect.ask, self.dialect.over)
+        if kind not in course:
             return
         match, conversation = message["match_id"], message.get("conversation_id")
+        if kind == self.dialect.start:
+            self.started.add(match)
+        if kind == self.dialect.ask and self.dialect.start:
+            expect(match in self.started, kind, f"{self.dialect.start} before it", "nothing")
         if kind == self.dialect.invite:
             self.conversations[match] = conversation
         known = self.conversations.get(match)

@@ -220,6 +220,8 @@ pub const fn is_news(kind: MessageType) -> bool {
         kind,
         MessageType::RoundAnnouncement
             | MessageType::RoundCompleted
+            | MessageType::RoundStart
+            | MessageType::RoundResult
             | MessageType::LeagueStandingsUpdate
             | MessageType::LeagueCompleted
             | MessageType::LeagueError

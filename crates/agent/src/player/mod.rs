@@ -245,6 +245,10 @@ impl Desk for Player {
                 let attempt = invitation.attempt.unwrap_or(1);
                 self.accept(&me, &letter, invitation.match_id, attempt)
             }
+            Message::GameStart(start) => {
+                check_referee(&me, &letter.envelope, start.match_id, start.attempt.unwrap_or(1))?;
+                Ok(Message::Ack(Ack { of: Some(MessageType::GameStart) }).into())
+            }
             Message::ChooseParityCall(call) => self.choose(&me, &letter, Question::Parity(call)),
             Message::GameMoveCall(call) => self.choose(&me, &letter, Question::Move(call)),
             Message::GameOver(over) => {

@@ -109,13 +109,40 @@ fn strangers_of_every_dialect_meet_in_one_league() {
     check_record(&place, office, &standings, 91);
 }
 
+// req: MATCH-12
+#[test]
+fn strangers_of_document_004_play_with_numbers() {
+    if !has_python() {
+        return;
+    }
+    let place = Place::new();
+    let office = Office::open(&place);
+    let line = "--league spring --game even_odd_numbers --start players=4 \
+                --set announcement_lead=0s";
+    found(&office, &place, line);
+    let referee = office.seat(&place, REFEREE);
+    let strangers = [1, 2].map(|n| Stranger::seat(&place, &office, Dialect::Payload, n));
+    let ours = office.seat(&place, "player --count 2 --strategy random,even --dialect payload");
+    let standings = office.standings_at_the_end("spring");
+    assert_eq!(complaints(&place), "");
+    for stranger in strangers {
+        stranger.service.terminate();
+        assert_eq!(stranger.service.end(), Some(0));
+    }
+    assert_eq!((referee.end(), ours.end()), (Some(0), Some(0)));
+    check_record(&place, office, &standings, 6);
+}
+
 /// What a player of thirteen matches is told at least, and nothing of any other type.
 fn expected(dialect: Dialect) -> Vec<(&'static str, u64)> {
     let mut expected = match dialect {
         Dialect::Payload => vec![
+            ("ROUND_START", 13),
             ("GAME_INVITE", 13),
+            ("GAME_START", 13),
             ("MOVE_REQUEST", 13),
             ("GAME_RESULT", 13),
+            ("ROUND_RESULT", 13),
             ("ROUND_END", 13),
             // The last one is the league's end.
             ("LEAGUE_STANDINGS_UPDATE", 2),

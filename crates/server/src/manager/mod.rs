@@ -10,6 +10,7 @@ mod books;
 mod chronicle;
 mod contacts;
 mod courier;
+mod course;
 mod evidence;
 mod fault;
 mod figures;

@@ -15,8 +15,9 @@ use league_core::standings::Row;
 use league_core::time::Timestamp;
 use league_core::verdict::Score;
 use league_wire::message::{
-    AnnouncedMatch, AssignedPlayer, Champion, LeagueCompleted, PastGame, RoundAnnouncement,
-    RoundCompleted, StandingRow, StandingsUpdate, StartMatch, SuspensionNotice,
+    AnnouncedMatch, AssignedPlayer, Champion, LeagueCompleted, MatchOutcome, PastGame,
+    RoundAnnouncement, RoundCompleted, RoundResult, RoundStart, StandingRow, StandingsUpdate,
+    StartMatch, SuspensionNotice,
 };
 use league_wire::{
     AgentState, AuthToken, Dialect, DrawSeed, Fragment, Listed, Message, MoveValue, PlayerResult,
@@ -88,6 +89,8 @@ impl Table {
 #[derive(Debug)]
 pub(super) enum Notice {
     Round { message: RoundAnnouncement, own: Option<BTreeMap<PlayerId, AnnouncedMatch>> },
+    RoundStart(RoundStart),
+    RoundResult { message: RoundResult, own: Option<BTreeMap<PlayerId, MatchOutcome>> },
     RoundCompleted(RoundCompleted),
     Standings { at: Timestamp, round: Option<RoundId>, table: Arc<Table> },
     Completed { message: LeagueCompleted, table: Arc<Table> },
@@ -120,6 +123,15 @@ impl Notice {
                         Listed::Items(own.get(&reader).cloned().into_iter().collect());
                 }
                 Message::RoundAnnouncement(message)
+            }
+            Self::RoundStart(message) => Message::RoundStart(message.clone()),
+            Self::RoundResult { message, own } => {
+                let mut message = message.clone();
+                if let (Some(own), Some(reader)) = (own, reader) {
+                    message.results =
+                        Listed::Items(own.get(&reader).cloned().into_iter().collect());
+                }
+                Message::RoundResult(message)
             }
             Self::RoundCompleted(message) => Message::RoundCompleted(message.clone()),
             Self::Standings { at, round, table } => {

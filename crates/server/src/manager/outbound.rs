@@ -6,18 +6,19 @@ use std::sync::{Arc, Mutex, OnceLock};
 use league_agent::ambient;
 use league_agent::exchange::Exchange;
 use league_agent::guard::{self, lock};
-use league_core::id::AgentId;
+use league_core::id::{AgentId, RoundId};
 use league_core::manager::dispatch::Handout;
 use league_core::manager::{Command, Effect, League, Phase, Refusal};
 use league_core::policy::Policy;
 use league_core::proof::Keys;
 use league_core::roster::{AgentState, Reason};
 use league_core::time::Timestamp;
-use league_wire::{AuthToken, Message};
+use league_wire::{AuthToken, Dialect, Message};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
 use super::courier::{Bag, Courier, Mail};
+use super::course;
 use super::news::{self, Notice, Table};
 use super::witness::Templates;
 use super::{Alarm, AskError, Stub};
@@ -34,6 +35,8 @@ pub struct Outbound {
     table: Mutex<Arc<Table>>,
     table_changed: Notify,
     templates: Templates,
+    /// The latest round of which a match was handed out.
+    begun: Mutex<Option<RoundId>>,
     leaving: watch::Sender<bool>,
     /// Where the administrator hears what does not go on by itself.
     bell: OnceLock<Bell>,
@@ -60,6 +63,7 @@ impl Outbound {
             table: Mutex::new(table),
             table_changed: Notify::new(),
             templates: Templates::default(),
+            begun: Mutex::default(),
             leaving: watch::Sender::new(false),
             bell: OnceLock::new(),
         })
@@ -132,6 +136,7 @@ impl Outbound {
                 *lock(&self.table) = table.clone();
                 let head = published.head.hash.to_string();
                 let league = &published.league;
+                self.post_004(|| course::round_result(league, round));
                 self.post_all(league, news::round_completed(league, round, head));
                 self.post_all(league, Some(news::standings(league, ambient::now(), &table)));
             }
@@ -179,11 +184,39 @@ impl Outbound {
 
     /// Gives matches to their referees.
     pub(super) fn hand_out(&self, handouts: &[Handout]) {
+        if let Some(round) = handouts.iter().map(|handout| handout.match_id.round).max() {
+            self.begin(round);
+        }
         let couriers = lock(&self.couriers);
         for handout in handouts {
             if let Some(courier) = couriers.get(&AgentId::Referee(handout.referee)) {
                 courier.hand(*handout);
             }
+        }
+    }
+
+    /// Says that a round begins, once.
+    fn begin(&self, round: RoundId) {
+        let mut begun = lock(&self.begun);
+        if *begun < Some(round) {
+            *begun = Some(round);
+            drop(begun);
+            self.post_004(|| course::round_start(&self.stub.published().league, round));
+        }
+    }
+
+    /// Tells the players of document 004 what no other document has a message for.
+    fn post_004(&self, notice: impl FnOnce() -> Option<Notice>) {
+        let couriers = lock(&self.couriers);
+        let is_one = |courier: &&Arc<Courier>| {
+            let is_player = matches!(courier.agent, AgentId::Player(_));
+            is_player && courier.dialect == Dialect::Payload
+        };
+        let readers: Vec<Arc<Courier>> = couriers.values().filter(is_one).cloned().collect();
+        drop(couriers);
+        let notice = if readers.is_empty() { None } else { notice() };
+        if let Some(notice) = notice.map(Arc::new) {
+            readers.iter().for_each(|courier| courier.post(&notice));
         }
     }
 

@@ -32,6 +32,9 @@ use super::outbound::{Account, Letters};
 use super::trouble::Words;
 use super::{Referee, Rules};
 
+/// A player that is slow to hear that the match begins loses this part of its first window.
+const OPENING_SHARE: u32 = 30;
+
 /// What a call leads to: something to act on, or nothing.
 type Call = BoxFuture<'static, Option<Heard>>;
 
@@ -305,9 +308,16 @@ impl Bout {
         let budget = deadline.since(ambient::now());
         let last = self.last_deadline(attempt, deadline).since(ambient::now());
         let message = self.letters.move_call(&self.machine, seat, deadline, budget);
+        let is_first = attempt == 1 && self.machine.record().turns.is_empty();
+        let opening = if is_first { self.letters.opening(seat) } else { None };
+        let opening_time = self.machine.policy().choice_timeout() / OPENING_SHARE;
         let line = self.line(seat);
         let (referee, letters) = (self.referee.clone(), self.letters.clone());
         self.asks.push(Box::pin(async move {
+            if let Some(opening) = opening {
+                // It must come first; whoever does not hear it may still hear the question.
+                drop(letters.tell_player(&referee, seat, opening, opening_time).await);
+            }
             let expected = message.kind().answers();
             let reply = letters.ask_player(&referee, seat, message, expected, last).await;
             line.settled(call_error(&reply), false);

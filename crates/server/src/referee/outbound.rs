@@ -20,8 +20,8 @@ use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 use league_core::verdict::{Score, Verdict};
 use league_wire::message::{
-    GameInvitation, GameOver, MatchProgress, MatchResultReport, MoveCall, ParityCall, PlayerLine,
-    ReportedPlayer, StartMatch,
+    GameInvitation, GameOver, GameStart, MatchProgress, MatchResultReport, MoveCall, ParityCall,
+    PlayerLine, ReportedPlayer, StartMatch,
 };
 use league_wire::{
     AuthToken, Code, Dialect, Envelope, Fragment, Letter, MatchState, Message, MessageType,
@@ -289,6 +289,22 @@ impl Letters {
             last_rtt_ms: None,
             draw_commitment: self.order.draw_commitment.clone(),
             game_state: Some(MatchState::Inviting),
+        })
+    }
+
+    /// What a player of document 004 is told before it is asked for its first move.
+    pub(super) fn opening(&self, seat: Seat) -> Option<Message> {
+        let is_told = self.order.players[seat].dialect == Dialect::Payload;
+        is_told.then(|| {
+            Message::GameStart(GameStart {
+                match_id: self.order.match_id,
+                round_id: Some(self.order.round_id),
+                game_type: Some(self.order.game_type.clone()),
+                role: Some(seat),
+                opponent_id: self.player(seat.other()),
+                attempt: Some(self.order.attempt),
+                game_state: Some(MatchState::CollectingChoices),
+            })
         })
     }
 

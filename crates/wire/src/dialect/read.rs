@@ -265,10 +265,12 @@ fn require_context(fields: &Fields<'_>, kind: MessageType) -> Result<(), DecodeE
     let names: &[&str] = match kind {
         Type::RefereeRegisterRequest | Type::LeagueRegisterRequest => &[],
         Type::Ping | Type::Pong | Type::Ack | Type::LeagueError => &[],
-        Type::RoundAnnouncement | Type::RoundCompleted => &["league_id", "round_id"],
+        Type::RoundAnnouncement | Type::RoundCompleted => ROUND,
+        Type::RoundStart | Type::RoundResult => ROUND,
         Type::StartMatch | Type::GameInvitation | Type::ChooseParityCall => MATCH_AND_GAME,
         Type::GameMoveCall | Type::GameOver | Type::MatchResultReport => MATCH_AND_GAME,
         Type::StartMatchAck | Type::MatchProgress | Type::MatchProgressAck => MATCH,
+        Type::GameStart => MATCH,
         Type::GameJoinAck | Type::ChooseParityResponse | Type::GameMoveResponse => MATCH,
         Type::GameOverAck | Type::MatchResultAck | Type::GameError => MATCH,
         Type::RefereeRegisterResponse | Type::LeagueRegisterResponse => &["league_id"],
@@ -284,5 +286,6 @@ fn require_context(fields: &Fields<'_>, kind: MessageType) -> Result<(), DecodeE
     Ok(())
 }
 
+const ROUND: &[&str] = &["league_id", "round_id"];
 const MATCH: &[&str] = &["league_id", "match_id"];
 const MATCH_AND_GAME: &[&str] = &["league_id", "match_id", "game_type"];

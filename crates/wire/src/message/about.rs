@@ -14,6 +14,7 @@ impl Message {
             Self::MatchProgressAck(it) => Some(it.match_id),
             Self::GameInvitation(it) => Some(it.match_id),
             Self::GameJoinAck(it) => Some(it.match_id),
+            Self::GameStart(it) => Some(it.match_id),
             Self::ChooseParityCall(it) => Some(it.match_id),
             Self::ChooseParityResponse(it) => Some(it.match_id),
             Self::GameMoveCall(it) => Some(it.match_id),
@@ -31,6 +32,8 @@ impl Message {
             | Self::StartLeague(_)
             | Self::RoundAnnouncement(_)
             | Self::RoundCompleted(_)
+            | Self::RoundStart(_)
+            | Self::RoundResult(_)
             | Self::GetAssignedMatches(_)
             | Self::AssignedMatches(_)
             | Self::LeagueStandingsUpdate(_)

@@ -2,6 +2,7 @@
 
 mod about;
 mod choice;
+mod course;
 mod error;
 mod history;
 mod invitation;
@@ -15,6 +16,7 @@ mod standings;
 mod start;
 
 pub use choice::{MoveCall, MoveResponse, ParityCall, ParityResponse};
+pub use course::{GameStart, MatchOutcome, RoundResult, RoundStart};
 pub use error::{ErrorCode, ErrorReport, Retry};
 pub use history::PastGame;
 pub use invitation::{GameInvitation, GameJoinAck};
@@ -160,6 +162,10 @@ messages! {
     RoundAnnouncement(RoundAnnouncement), "ROUND_ANNOUNCEMENT", "notify_round";
     /// Every result of a round is recorded.
     RoundCompleted(RoundCompleted), "ROUND_COMPLETED" | "ROUND_END", "notify_round_completed";
+    /// The first match of a round is about to begin.
+    RoundStart(RoundStart), "ROUND_START", "notify_round_start";
+    /// How the matches of a round ended.
+    RoundResult(RoundResult), "ROUND_RESULT", "notify_round_result";
     /// A referee is given a match.
     StartMatch(StartMatch), "START_MATCH", "start_match";
     /// The referee has taken the match, or not.
@@ -176,6 +182,8 @@ messages! {
     GameInvitation(GameInvitation), "GAME_INVITATION" | "GAME_INVITE", "handle_game_invitation";
     /// The player takes part, or not.
     GameJoinAck(GameJoinAck), "GAME_JOIN_ACK" | "GAME_INVITE_RESPONSE", "game_join_ack";
+    /// Both players take part.
+    GameStart(GameStart), "GAME_START", "notify_game_start";
     /// A player is asked for even or odd.
     ChooseParityCall(ParityCall),
         "CHOOSE_PARITY_CALL" / "CHOOSE_PARITY" | "MOVE_REQUEST", "choose_parity";
@@ -325,6 +333,7 @@ impl MessageType {
             Self::LeagueQuery => &[Self::LeagueQueryResponse],
             Self::RefereeRegisterResponse | Self::LeagueRegisterResponse | Self::StartLeague => &[],
             Self::RoundAnnouncement | Self::RoundCompleted | Self::LeagueCompleted => &[],
+            Self::RoundStart | Self::RoundResult | Self::GameStart => &[],
             Self::LeagueStandingsUpdate | Self::SuspensionNotice => &[],
             Self::StartMatchAck | Self::MatchProgressAck | Self::AssignedMatches => &[],
             Self::GameJoinAck | Self::ChooseParityResponse | Self::GameMoveResponse => &[],

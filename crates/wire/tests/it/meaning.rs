@@ -18,6 +18,7 @@ fn fewer_words(message: &mut Message) {
         Message::LeagueRegisterResponse(RegisterResponse::Rejected(report)) => error(report),
         Message::RefereeRegisterResponse(RegisterResponse::Rejected(report)) => error(report),
         Message::GameInvitation(it) => state(&mut it.game_state),
+        Message::GameStart(it) => state(&mut it.game_state),
         Message::ChooseParityCall(it) => state(&mut it.game_state),
         Message::GameMoveCall(it) => state(&mut it.game_state),
         Message::GameOver(it) => state(&mut it.game_state),

@@ -11,12 +11,13 @@ use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 use league_wire::message::{
     Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, Champion, ErrorCode, ErrorReport,
-    GameInvitation, GameJoinAck, GameOver, GameOverAck, GetAssignedMatches, LeagueCompleted,
-    LeagueQuery, LeagueQueryResponse, MatchProgress, MatchProgressAck, MatchResultAck,
-    MatchResultReport, Meta, MoveCall, MoveResponse, ParityCall, ParityResponse, Ping, PlayerLine,
-    PlayerRegistration, Pong, RefereeRegistration, RegisterResponse, ReportedPlayer, Retry,
-    RoundAnnouncement, RoundCompleted, StandingRow, StandingsUpdate, StartLeague, StartMatch,
-    StartMatchAck, SuspensionNotice,
+    GameInvitation, GameJoinAck, GameOver, GameOverAck, GameStart, GetAssignedMatches,
+    LeagueCompleted, LeagueQuery, LeagueQueryResponse, MatchOutcome, MatchProgress,
+    MatchProgressAck, MatchResultAck, MatchResultReport, Meta, MoveCall, MoveResponse, ParityCall,
+    ParityResponse, Ping, PlayerLine, PlayerRegistration, Pong, RefereeRegistration,
+    RegisterResponse, ReportedPlayer, Retry, RoundAnnouncement, RoundCompleted, RoundResult,
+    RoundStart, StandingRow, StandingsUpdate, StartLeague, StartMatch, StartMatchAck,
+    SuspensionNotice,
 };
 use league_wire::{
     AgentState, AuthToken, Code, Decision, Dialect, DrawSeed, Envelope, Fragment, JoinCode, Letter,
@@ -209,6 +210,10 @@ structs! {
         rank player_id display_name played wins draws losses technical_losses points
         win_rate_thousandths state
     }
+    RoundStart { round_id total_matches total_rounds }
+    RoundResult { round_id results total_matches more }
+    MatchOutcome { match_id players status winner }
+    GameStart { match_id round_id game_type role opponent_id attempt game_state }
     StartLeague {}
     StartMatch {
         match_id round_id attempt rematch game_type rules players draw_commitment draw_seed
@@ -294,7 +299,8 @@ macro_rules! messages {
 
 messages! {
     RefereeRegisterRequest RefereeRegisterResponse LeagueRegisterRequest LeagueRegisterResponse
-    StartLeague RoundAnnouncement RoundCompleted StartMatch StartMatchAck MatchProgress
+    StartLeague RoundAnnouncement RoundCompleted RoundStart RoundResult GameStart
+    StartMatch StartMatchAck MatchProgress
     MatchProgressAck GetAssignedMatches AssignedMatches GameInvitation GameJoinAck ChooseParityCall
     ChooseParityResponse GameMoveCall GameMoveResponse GameOver GameOverAck MatchResultReport
     MatchResultAck LeagueStandingsUpdate LeagueCompleted LeagueQuery LeagueQueryResponse

@@ -10,12 +10,12 @@ use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 use league_wire::message::{
     Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, Champion, ErrorReport, GameInvitation,
-    GameJoinAck, GameOver, GameOverAck, GetAssignedMatches, LeagueCompleted, LeagueQuery,
-    LeagueQueryResponse, MatchProgress, MatchProgressAck, MatchResultAck, MatchResultReport, Meta,
-    MoveCall, MoveResponse, ParityCall, ParityResponse, Ping, PlayerLine, PlayerRegistration, Pong,
-    RefereeRegistration, RegisterResponse, ReportedPlayer, Retry, RoundAnnouncement,
-    RoundCompleted, StandingRow, StandingsUpdate, StartLeague, StartMatch, StartMatchAck,
-    SuspensionNotice,
+    GameJoinAck, GameOver, GameOverAck, GameStart, GetAssignedMatches, LeagueCompleted,
+    LeagueQuery, LeagueQueryResponse, MatchOutcome, MatchProgress, MatchProgressAck,
+    MatchResultAck, MatchResultReport, Meta, MoveCall, MoveResponse, ParityCall, ParityResponse,
+    Ping, PlayerLine, PlayerRegistration, Pong, RefereeRegistration, RegisterResponse,
+    ReportedPlayer, Retry, RoundAnnouncement, RoundCompleted, RoundResult, RoundStart, StandingRow,
+    StandingsUpdate, StartLeague, StartMatch, StartMatchAck, SuspensionNotice,
 };
 use league_wire::{
     AgentState, AuthToken, Code, Decision, Dialect, DrawSeed, Envelope, Fragment, Letter, Listed,
@@ -42,6 +42,7 @@ pub(crate) fn letter(kind: MessageType) -> Letter {
         | MessageType::GetAssignedMatches
         | MessageType::MatchResultReport => (referee(), Some("tok_referee_REF01_77aa")),
         MessageType::GameInvitation
+        | MessageType::GameStart
         | MessageType::ChooseParityCall
         | MessageType::GameMoveCall
         | MessageType::GameOver
@@ -116,6 +117,7 @@ fn message(kind: MessageType) -> Message {
             journal_head: Some(COMMITMENT.into()),
             key_fingerprint: Some("SHA256:q83vEjRWeJA".into()),
         }),
+        Type::RoundStart | Type::RoundResult | Type::GameStart => course(kind),
         Type::GameInvitation
         | Type::GameJoinAck
         | Type::ChooseParityCall
@@ -158,6 +160,36 @@ fn message(kind: MessageType) -> Message {
             ..ErrorReport::new(Code::E012, "The token belongs to another agent")
         }),
         Type::GameError => Message::GameError(game_error()),
+    }
+}
+
+fn course(kind: MessageType) -> Message {
+    match kind {
+        MessageType::RoundStart => Message::RoundStart(RoundStart {
+            round_id: RoundId::FIRST,
+            total_matches: Some(2),
+            total_rounds: Some(3),
+        }),
+        MessageType::RoundResult => Message::RoundResult(RoundResult {
+            round_id: RoundId::FIRST,
+            results: Listed::Items(vec![MatchOutcome {
+                match_id: MATCH,
+                players: Seats::new(P01, P02),
+                status: ResultStatus::Win,
+                winner: Some(P01),
+            }]),
+            total_matches: Some(1),
+            more: None,
+        }),
+        _ => Message::GameStart(GameStart {
+            match_id: MATCH,
+            round_id: Some(RoundId::FIRST),
+            game_type: Some("even_odd".parse().unwrap()),
+            role: Some(Seat::A),
+            opponent_id: P02,
+            attempt: Some(1),
+            game_state: Some(MatchState::CollectingChoices),
+        }),
     }
 }
 
