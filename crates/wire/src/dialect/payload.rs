@@ -2,6 +2,7 @@
 //! that is not of the envelope stands in `payload`.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use league_core::id::ConversationId;
 
@@ -47,15 +48,14 @@ pub(crate) fn kind(
     if let Some(kind) = likely.iter().copied().find(is_called) {
         return Ok(Some(kind));
     }
-    if !is_called(&found) {
-        return Ok(Some(found));
+    if [Type::ChooseParityCall, Type::GameMoveCall].contains(&found) {
+        let other = asks_for_another(f)?;
+        return Ok(Some(if other { Type::GameMoveCall } else { Type::ChooseParityCall }));
     }
-    if found == Type::ChooseParityCall && asks_for_another(f)? {
-        return Ok(Some(Type::GameMoveCall));
-    }
-    let names_parity = f.has("parity_choice") || f.has("choice");
-    if found == Type::ChooseParityResponse && !names_parity {
-        return Ok(Some(Type::GameMoveResponse));
+    if [Type::ChooseParityResponse, Type::GameMoveResponse].contains(&found) {
+        let is_parity = f.has("parity_choice") || f.has("choice");
+        let answers = (Type::ChooseParityResponse, Type::GameMoveResponse);
+        return Ok(Some(if is_parity { answers.0 } else { answers.1 }));
     }
     if found == Type::LeagueStandingsUpdate && f.optional("final")? == Some(true) {
         return Ok(Some(Type::LeagueCompleted));
@@ -102,7 +102,7 @@ impl MessageId {
 
     /// The id of `letter` in the frame `id`. Conversations are random, so their messages' ids are;
     /// and the same message has the same id, without anything to remember.
-    pub(super) fn of(letter: &Letter, id: &str, asks: bool) -> String {
+    pub(super) fn of(letter: &Letter, id: &dyn fmt::Display, asks: bool) -> String {
         let envelope = &letter.envelope;
         let parts = [
             envelope.conversation.as_str(),
@@ -110,7 +110,7 @@ impl MessageId {
             &iso::format(envelope.timestamp),
             letter.message.kind().name(Dialect::Flat),
             if asks { "request" } else { "answer" },
-            id,
+            &id.to_string(),
         ];
         let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
         let mixed =

@@ -1,5 +1,7 @@
 //! Writing messages in a dialect.
 
+use std::fmt;
+
 use super::payload::MessageId;
 use super::{Dialect, Letter, tool};
 use crate::code::Code;
@@ -12,7 +14,7 @@ use crate::write::Object;
 /// The request that sends `letter`.
 pub fn encode_request(dialect: Dialect, id: u64, letter: &Letter) -> Vec<u8> {
     let kind = letter.message.kind();
-    let slip = Slip { id: &id.to_string(), asks: true, correlation: None };
+    let slip = Slip { id: &id, asks: true, correlation: None };
     frame::write_request(id, kind.method(dialect), |out| match dialect {
         Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Enveloped | Dialect::Payload => {
             write(dialect, letter, slip, out);
@@ -54,7 +56,7 @@ pub fn encode_refusal(dialect: Dialect, request: &Request<'_>, letter: &Letter) 
 #[derive(Clone, Copy)]
 struct Slip<'a> {
     /// The id of its frame.
-    id: &'a str,
+    id: &'a dyn fmt::Display,
     /// Whether it is a request.
     asks: bool,
     /// The id of the message that it answers.
@@ -62,7 +64,7 @@ struct Slip<'a> {
 }
 
 fn result(dialect: Dialect, id: &Id, letter: &Letter, correlation: Option<&str>) -> Vec<u8> {
-    let slip = Slip { id: id.as_json(), asks: false, correlation };
+    let slip = Slip { id: &id.as_json(), asks: false, correlation };
     frame::write_result(id, |out| match dialect {
         Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Enveloped | Dialect::Payload => {
             write(dialect, letter, slip, out);
@@ -82,7 +84,7 @@ fn error(dialect: Dialect, id: Option<&Id>, letter: &Letter, correlation: Option
     let code = code.told(dialect);
     let message = report.map_or_else(|| code.row().description, ErrorReport::headline);
     let mut data = Vec::with_capacity(512);
-    let slip = Slip { id: id.map_or("", Id::as_json), asks: false, correlation };
+    let slip = Slip { id: &id.map_or("", Id::as_json), asks: false, correlation };
     write(dialect, letter, slip, &mut data);
     frame::write_error(id, code.row().rpc, message, &data)
 }

@@ -145,6 +145,12 @@ fn one_name_for_two_messages_is_told_apart() {
         assert!(frame["params"]["payload"]["move_request"]["valid_options"].is_array());
         assert_eq!(decode(&frame).unwrap().letter.message.kind(), kind);
     }
+    // Whatever it is called: what it says decides, so that what we write is read as it was meant.
+    let mut frame = request(MessageType::GameMoveCall);
+    (frame["method"], frame["params"]["type"]) = (json!("GAME_MOVE_CALL"), json!("GAME_MOVE_CALL"));
+    assert_eq!(decode(&frame).unwrap().letter.message.kind(), MessageType::GameMoveCall);
+    frame["params"]["payload"]["move_request"]["move_type"] = json!("parity");
+    assert_eq!(decode(&frame).unwrap().letter.message.kind(), MessageType::ChooseParityCall);
     let moved = |payload: &Value| {
         let mut frame = request(MessageType::GameMoveResponse);
         let more = frame["params"]["payload"].as_object_mut().unwrap();

@@ -68,6 +68,35 @@ proptest! {
         prop_assert_eq!(is_refused_as_json(&bytes), !is_json(&bytes));
     }
 
+    // req: WIRE-7
+    #[test]
+    fn what_was_understood_is_written_and_read_again(
+        letter in letters(),
+        dialect in dialects(),
+        renamed in prop::option::of((dialects(), select(MessageType::ALL))),
+        dropped in prop::option::of(any::<Index>()),
+    ) {
+        let mut frame: Value = serde_json::from_slice(&encoded(dialect, &letter, true)).unwrap();
+        if let Some((dialect, kind)) = renamed {
+            rename(&mut frame, kind.name(dialect));
+        }
+        if let Some(place) = dropped {
+            let count = nodes(&mut frame).len();
+            let (node, _) = nodes(&mut frame).swap_remove(place.index(count));
+            remove(&mut frame, &node);
+        }
+        let text = frame.to_string();
+        let Incoming::Single(Ok(request)) = frame::parse(text.as_bytes()) else { return Ok(()) };
+        let Ok(read) = decode_request(&request) else { return Ok(()) };
+        let written = encode_request(read.dialect, 1, &read.letter);
+        let Incoming::Single(Ok(again)) = frame::parse(&written) else { panic!("a request") };
+        let again = decode_request(&again);
+        prop_assert!(again.is_ok(), "{:?} from {}", again, text);
+        let again = again.unwrap();
+        prop_assert_eq!(again.letter.message.kind(), read.letter.message.kind(), "{}", text);
+        prop_assert_eq!(encode_request(read.dialect, 1, &again.letter), written);
+    }
+
     // req: AUTH-3
     #[test]
     fn no_error_shows_a_token(
@@ -112,6 +141,28 @@ fn plant(frame: &mut Value, node: &str, name: &str, way: u8) {
                 parent.insert(TOKEN.into(), taken);
             }
         }
+    }
+}
+
+/// Calls the message by another name, and what carries it too if that is its name.
+fn rename(frame: &mut Value, name: &str) {
+    let is_type = |text: &str| text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    if frame["method"].as_str().is_some_and(is_type) {
+        frame["method"] = name.into();
+    }
+    for node in ["/params", "/params/envelope", "/params/message", "/params/arguments"] {
+        for field in ["type", "message_type"] {
+            if let Some(value) = frame.pointer_mut(&format!("{node}/{field}")) {
+                *value = name.into();
+            }
+        }
+    }
+}
+
+fn remove(frame: &mut Value, node: &str) {
+    let (above, name) = node.rsplit_once('/').unwrap();
+    if let Some(Value::Object(fields)) = frame.pointer_mut(above) {
+        fields.remove(name);
     }
 }
 
