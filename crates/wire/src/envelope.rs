@@ -125,27 +125,35 @@ pub(crate) fn read_type(
     if protocol != PROTOCOL {
         return Err(f.wrong(Code::E018, "protocol", format!("{PROTOCOL:?}")));
     }
-    let field = f.type_field();
-    let name: Cow<'_, str> = f.required(field)?;
-    let (known, dialect) = if f.is_payload() {
-        (payload::kind(f, &name, likely)?, Dialect::Payload)
-    } else {
-        let likely = likely.iter().copied().find(|kind| kind.is_called(&name));
-        (likely.or_else(|| MessageType::find(&name)), Dialect::Flat)
-    };
-    known.ok_or_else(|| f.wrong(Code::E003, field, wanted(&name, likely, dialect)))
+    if f.is_payload() {
+        let name: Cow<'_, str> = f.required("type")?;
+        let known = payload::kind(f, &name, likely)?;
+        return known.ok_or_else(|| unknown(f, ("type", &name), likely, Dialect::Payload));
+    }
+    let name: Cow<'_, str> = f.required("message_type")?;
+    let known = likely.iter().copied().find(|kind| kind.is_called(&name));
+    let known = known.or_else(|| MessageType::find(&name));
+    known.ok_or_else(|| unknown(f, ("message_type", &name), likely, Dialect::Flat))
 }
 
-/// What should have stood in place of the type `name`: one of `likely` if it can only be those.
-fn wanted(name: &str, likely: &[MessageType], dialect: Dialect) -> String {
-    if !likely.is_empty() {
-        let names = likely.iter().map(|kind| format!("{:?}", kind.name(dialect)));
-        return names.collect::<Vec<_>>().join(" or ");
-    }
-    match MessageType::nearest_name(name, dialect) {
+/// That there is no type `name`, and what should have stood there: one of `likely` if it can only
+/// be those.
+#[cold]
+fn unknown(
+    f: &Fields<'_>,
+    (field, name): (&'static str, &str),
+    likely: &[MessageType],
+    dialect: Dialect,
+) -> DecodeError {
+    let wanted = match MessageType::nearest_name(name, dialect) {
+        _ if !likely.is_empty() => {
+            let names = likely.iter().map(|kind| format!("{:?}", kind.name(dialect)));
+            names.collect::<Vec<_>>().join(" or ")
+        }
         Some(meant) => format!("a message type of league.v2 such as {meant:?}"),
         None => MessageType::EXPECTED.into(),
-    }
+    };
+    f.wrong(Code::E003, field, wanted)
 }
 
 /// Writes the envelope of a message; `asks` says whether it is a request.

@@ -50,16 +50,26 @@ pub fn decode_request_if(
             let message = part(&params, "message", "params.message")?;
             Ok(Decoded { dialect: Dialect::Wrapped, letter: read(&message, None, wanted)? })
         }
-        method if payload::is_form(&params) => {
-            let letter = read_payload(method, params, wanted)?;
-            Ok(Decoded { dialect: Dialect::Payload, letter })
-        }
-        method => {
-            let (kind, is_type) = called(method, &params)?;
-            let dialect = if is_type { Dialect::Typed } else { flat_dialect(&params, kind)? };
-            Ok(Decoded { dialect, letter: read(&params, Some(kind), wanted)? })
-        }
+        method => match read_bare(method, &params, &wanted) {
+            // Most messages are not of this form, and need not be asked.
+            Err(_) if payload::is_form(&params) => {
+                let letter = read_payload(method, params, wanted)?;
+                Ok(Decoded { dialect: Dialect::Payload, letter })
+            }
+            outcome => outcome,
+        },
     }
+}
+
+/// Reads a message that is the parameters themselves.
+fn read_bare(
+    method: &str,
+    params: &Fields<'_>,
+    wanted: impl Fn(MessageType) -> bool,
+) -> Result<Decoded, DecodeError> {
+    let (kind, is_type) = called(method, params)?;
+    let dialect = if is_type { Dialect::Typed } else { flat_dialect(params, kind)? };
+    Ok(Decoded { dialect, letter: read(params, Some(kind), wanted)? })
 }
 
 /// What the method calls where each message has one of its own, and whether that is the type.
