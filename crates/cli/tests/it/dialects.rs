@@ -30,6 +30,10 @@ fn players_of_every_dialect_meet_in_one_league() {
     check_record(&place, office, &standings, 21);
 }
 
+/// Strangers may be slow where everything else is tested at the same time.
+const PATIENT: &str =
+    "--set announcement_lead=0s --set invitation_timeout=30s --set choice_timeout=300s";
+
 /// A player by somebody else, who has read one document and nothing of ours.
 struct Stranger {
     dialect: Dialect,
@@ -79,7 +83,7 @@ fn strangers_of_every_dialect_meet_in_one_league() {
     }
     let place = Place::new();
     let office = Office::open(&place);
-    found(&office, &place, "--league spring --start players=14 --set announcement_lead=0s");
+    found(&office, &place, &format!("--league spring --start players=14 {PATIENT}"));
     let referees: Vec<Service> = (0..2).map(|_| office.seat(&place, REFEREE)).collect();
     let all = Dialect::ALL.into_iter().flat_map(|dialect| [(dialect, 1), (dialect, 2)]);
     let seat = |(dialect, number)| Stranger::seat(&place, &office, dialect, number);
@@ -117,9 +121,8 @@ fn strangers_of_document_004_play_with_numbers() {
     }
     let place = Place::new();
     let office = Office::open(&place);
-    let line = "--league spring --game even_odd_numbers --start players=4 \
-                --set announcement_lead=0s";
-    found(&office, &place, line);
+    let line = format!("--league spring --game even_odd_numbers --start players=4 {PATIENT}");
+    found(&office, &place, &line);
     let referee = office.seat(&place, REFEREE);
     let strangers = [1, 2].map(|n| Stranger::seat(&place, &office, Dialect::Payload, n));
     let ours = office.seat(&place, "player --count 2 --strategy random,even --dialect payload");
