@@ -102,7 +102,8 @@ impl Notice {
     pub(super) fn is_the_same_for_all(&self) -> bool {
         match self {
             Self::Round { own, .. } => own.is_none(),
-            Self::RoundCompleted(_) => true,
+            Self::RoundResult { own, .. } => own.is_none(),
+            Self::RoundStart(_) | Self::RoundCompleted(_) => true,
             Self::Standings { table, .. } | Self::Completed { table, .. } => table.whole.is_some(),
             Self::State(_) => false,
         }

@@ -65,7 +65,8 @@ pub(super) fn part(
 ) -> Part {
     let Letter { envelope, message } = letter;
     let template = shared.and_then(|(templates, notice)| {
-        let is_shared = notice.is_the_same_for_all();
+        // Where each message has an identifier of its own there is nothing to share.
+        let is_shared = notice.is_the_same_for_all() && dialect != Dialect::Payload;
         is_shared.then(|| templates.of(notice, dialect, (letter, id, body))).flatten()
     });
     let bytes = body.len();
