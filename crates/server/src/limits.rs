@@ -44,6 +44,9 @@ pub const READERS_MAX: usize = 4;
 pub const LOCK_WAITS_MAX: u32 = 10;
 /// Pause before it is tried again.
 pub const LOCK_WAIT: Duration = Duration::from_millis(50);
+/// Attachments or bundles of letters that are deleted in one transaction: a manager that runs waits
+/// for it.
+pub const PRUNED_TOGETHER_MAX: usize = 64;
 /// Milliseconds that a connection waits for a lock of the database file.
 pub const LOCK_WAIT_MS_MAX: u64 = 5_000;
 

@@ -20,8 +20,8 @@ const KEPT_MIN: Duration = Duration::from_secs(30 * DAY.as_secs());
 
 /// Delete the transcripts of old matches and old letters. Results and hashes stay for ever.
 ///
-/// The manager of the directory must be stopped meanwhile: only one process writes a record. With
-/// --dry-run it may run.
+/// The manager of the directory may run; the file then keeps its size, and what comes next uses the
+/// room.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -62,9 +62,11 @@ pub(crate) fn run(args: &PruneArgs) -> Result<(), Failure> {
     };
     let expired = expired.context("cannot prune the record")?;
     let verb = if args.dry_run { "would be deleted" } else { "deleted" };
+    let is_reused = !args.dry_run && !expired.is_smaller && expired.bytes > 0;
+    let room = if is_reused { "; a manager is running, which uses the room again" } else { "" };
     output::print(&format!(
         "{} transcripts with {} bytes {verb}, {} kept; {} letters {verb}, {} kept; every result \
-         and hash stays\n",
+         and hash stays{room}\n",
         expired.transcripts, expired.bytes, expired.kept, expired.letters, expired.letters_kept
     ))
     .context("cannot write to stdout")?;

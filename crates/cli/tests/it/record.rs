@@ -172,13 +172,18 @@ fn a_record_is_read_and_copied_while_somebody_writes_it() {
     let told = said(&place, "backup --to copy.db");
     assert!(told.starts_with("1 league, "), "{told}");
     check_in(&place, "backup_again", "backup --to copy.db");
-    check_in(&place, "prune_in_use", "prune --older-than 30d");
     let rehearsed = said(&place, "prune --older-than 0s --dry-run");
     assert!(rehearsed.starts_with("1 transcripts with ") && rehearsed.contains("would be deleted"));
+    let before = document(&place, "trace --json");
+    let pruned = said(&place, "prune --older-than 0s --force");
+    assert!(pruned.starts_with("1 transcripts with "), "{pruned}");
+    assert!(pruned.ends_with("; a manager is running, which uses the room again\n"), "{pruned}");
+    assert!(said(&place, "trace --match R1M1").contains("transcript expired"));
     drop(writer);
     std::fs::create_dir(place.path().join("restored")).unwrap();
     std::fs::rename(place.path().join("copy.db"), place.path().join("restored/league.db")).unwrap();
-    assert_eq!(document(&place, "trace --data restored --json"), document(&place, "trace --json"));
+    assert_eq!(document(&place, "trace --data restored --json"), before);
+    assert!(said(&place, "trace --data restored --match R1M1").contains("GAME_INVITATION"));
 }
 
 #[test]

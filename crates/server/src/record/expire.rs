@@ -21,6 +21,8 @@ pub struct Expired {
     pub letters: u64,
     /// How many of them stay.
     pub letters_kept: u64,
+    /// Whether the file has become smaller; else what comes next uses its room.
+    pub is_smaller: bool,
 }
 
 /// What would be deleted of what was recorded before `before`. Whoever writes the journal may go
@@ -50,9 +52,7 @@ pub fn expire(journal: &mut SqlitePruner, before: Timestamp) -> Result<Expired, 
     }
     (expired.letters, expired.letters_kept) = journal.view().count_letters(before)?;
     journal.delete_letters(before)?;
-    if expired.transcripts + expired.letters > 0 {
-        journal.compact()?;
-    }
+    expired.is_smaller = expired.transcripts + expired.letters > 0 && journal.compact()?;
     Ok(expired)
 }
 

@@ -9,6 +9,7 @@ mod fault;
 mod fold;
 mod open;
 mod places;
+mod pruner;
 mod queue;
 mod reader;
 mod shelf;
@@ -28,7 +29,8 @@ use std::sync::Arc;
 use league_core::id::LeagueId;
 
 pub use open::OpenError;
-pub use view::{CopyError, SqlitePruner, SqliteView};
+pub use pruner::SqlitePruner;
+pub use view::{CopyError, SqliteView};
 
 use self::clerk::Clerk;
 use self::fold::Folder;

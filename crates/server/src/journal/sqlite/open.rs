@@ -77,6 +77,11 @@ impl OpenError {
 /// Makes the directory and takes the lock that keeps a second writer out. The system releases it
 /// when the process ends, however it ends; of one that was killed just now it may hold it a little.
 pub(super) fn lock(directory: &Path) -> Result<File, OpenError> {
+    try_lock(directory)?.ok_or_else(|| OpenError::InUse { file: directory.join(FILE) })
+}
+
+/// The same; nothing if another process has it.
+pub(super) fn try_lock(directory: &Path) -> Result<Option<File>, OpenError> {
     let path = directory.join(LOCK_FILE);
     let failed = |source| OpenError::Unusable { file: path.clone(), source };
     let is_new = !directory.exists();
@@ -86,20 +91,14 @@ pub(super) fn lock(directory: &Path) -> Result<File, OpenError> {
     if is_new && let Some(parent) = directory.parent().filter(|p| p.is_dir()) {
         sync_directory(parent).map_err(failed)?;
     }
-    let mut waits = LOCK_WAITS_MAX;
-    loop {
+    for _ in 0..LOCK_WAITS_MAX {
         match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if waits > 0 => {
-                waits -= 1;
-                thread::sleep(LOCK_WAIT);
-            }
-            Err(TryLockError::WouldBlock) => {
-                return Err(OpenError::InUse { file: directory.join(FILE) });
-            }
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_WAIT),
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
     }
+    Ok(None)
 }
 
 /// Opens the database for writing, bringing an older one up to date.

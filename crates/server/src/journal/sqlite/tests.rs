@@ -14,7 +14,7 @@ use tokio::runtime::Builder;
 use super::block::{Entry, entries, framed, push};
 use super::open::PAGE_BYTES;
 use super::places::number;
-use super::{OpenError, SqliteJournal, open};
+use super::{OpenError, SqliteJournal, SqlitePruner, open};
 use crate::journal::contract::{Backend, all, batch, contract, league};
 use crate::journal::{
     Attachment, Batch, Damage, Head, Journal, JournalError, Outage, Seq, StoredAttachment,

@@ -17,27 +17,19 @@ use crate::journal::{Head, JournalError, Row, Seq, StoredAttachment};
 use crate::letters::Bundle;
 use crate::limits::LOCK_WAIT_MS_MAX;
 
-const DELETE: &str = "DELETE FROM attachment WHERE league = ?1 AND seq = ?2";
 const SIZE: &str = "SELECT length(bytes) FROM attachment WHERE league = ?1 AND seq = ?2";
 const HAS_LETTERS: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'letters'";
 const LETTERS: &str =
     "SELECT first, last, count, dropped, bytes FROM letters WHERE league = ?1 ORDER BY id";
 const OLD_LETTERS: &str = "SELECT coalesce(sum(count), 0) FROM letters WHERE last < ?1";
 const KEPT_LETTERS: &str = "SELECT coalesce(sum(count), 0) FROM letters WHERE last >= ?1";
-const DELETE_LETTERS: &str = "DELETE FROM letters WHERE last < ?1";
 
 /// A journal that is only looked at. It takes no lock, so that a running manager is not disturbed;
 /// what is appended after it was opened may or may not be seen.
 pub struct SqliteView {
-    connection: Connection,
+    pub(super) connection: Connection,
     recent: Recent,
     file: PathBuf,
-}
-
-/// A journal of which attachments can be deleted. Nobody else writes it meanwhile.
-pub struct SqlitePruner {
-    view: SqliteView,
-    _lock: File,
 }
 
 impl SqliteView {
@@ -59,7 +51,7 @@ impl SqliteView {
         }
     }
 
-    fn of(connection: Connection, file: &Path) -> Result<Self, OpenError> {
+    pub(super) fn of(connection: Connection, file: &Path) -> Result<Self, OpenError> {
         open::check_known(&connection, file)?;
         let recent = Recent::default();
         recent.load(&connection).map_err(OpenError::database(file))?;
@@ -129,7 +121,7 @@ impl SqliteView {
     /// If the file cannot be read.
     pub fn count_letters(&self, before: Timestamp) -> Result<(u64, u64), JournalError> {
         let count = || -> rusqlite::Result<(u64, u64)> {
-            if !self.connection.prepare(HAS_LETTERS)?.exists([])? {
+            if !self.has_letters()? {
                 return Ok((0, 0));
             }
             let of = |sql: &str| {
@@ -151,7 +143,7 @@ impl SqliteView {
         mut each: impl FnMut(Bundle),
     ) -> Result<(), JournalError> {
         let mut find = || -> rusqlite::Result<()> {
-            let is_there = self.connection.prepare(HAS_LETTERS)?.exists([])?;
+            let is_there = self.has_letters()?;
             let number = places::number(&self.connection, league.as_str())?;
             let (true, Some(number)) = (is_there, number) else { return Ok(()) };
             let mut statement = self.connection.prepare(LETTERS)?;
@@ -206,62 +198,12 @@ impl SqliteView {
         open::sync_directory(folder.unwrap_or_else(|| Path::new("."))).map_err(io)
     }
 
+    pub(super) fn has_letters(&self) -> rusqlite::Result<bool> {
+        self.connection.prepare(HAS_LETTERS)?.exists([])
+    }
+
     const fn desk(&self) -> Desk<'_> {
         Desk { connection: &self.connection, recent: &self.recent }
-    }
-}
-
-impl SqlitePruner {
-    /// Opens the journal in `directory`, which must be there, and keeps everybody else from writing
-    /// it.
-    ///
-    /// # Errors
-    /// If there is none, if another process writes it, or if it cannot be used.
-    pub fn open(directory: &Path) -> Result<Self, OpenError> {
-        let file = existing(directory)?;
-        let lock = open::lock(directory)?;
-        let connection = open::connect(&file, None)?;
-        Ok(Self { view: SqliteView::of(connection, &file)?, _lock: lock })
-    }
-
-    /// The journal for reading.
-    pub const fn view(&self) -> &SqliteView {
-        &self.view
-    }
-
-    /// Deletes the attachments of the rows `seqs`, all of them or none. The rows keep the hashes.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub fn delete(&mut self, league: &LeagueId, seqs: &[Seq]) -> Result<(), JournalError> {
-        let mut delete = || -> rusqlite::Result<()> {
-            let transaction = self.view.connection.transaction()?;
-            if let Some(number) = places::number(&transaction, league.as_str())? {
-                let mut statement = transaction.prepare_cached(DELETE)?;
-                for seq in seqs {
-                    statement.execute((number, stored(*seq)))?;
-                }
-            }
-            transaction.commit()
-        };
-        delete().map_err(|error| told_of_all(&error))
-    }
-
-    /// Deletes the letters whose last is older than `before`.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub fn delete_letters(&self, before: Timestamp) -> Result<(), JournalError> {
-        let deleted = self.view.connection.execute(DELETE_LETTERS, [before.as_millis()]);
-        deleted.map(drop).map_err(|error| told_of_all(&error))
-    }
-
-    /// Gives the space of what was deleted back to the file system.
-    ///
-    /// # Errors
-    /// If there is not enough room to write the file anew.
-    pub fn compact(&self) -> Result<(), JournalError> {
-        self.view.connection.execute_batch("VACUUM").map_err(|error| told_of_all(&error))
     }
 }
 
@@ -293,7 +235,7 @@ pub enum CopyError {
 }
 
 /// The journal's file, if there is one: whoever looks must not make an empty one.
-fn existing(directory: &Path) -> Result<PathBuf, OpenError> {
+pub(super) fn existing(directory: &Path) -> Result<PathBuf, OpenError> {
     let file = directory.join(open::FILE);
     match std::fs::metadata(&file) {
         Ok(_) => Ok(file),
