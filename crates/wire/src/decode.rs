@@ -8,7 +8,7 @@ use league_core::id::MatchId;
 use crate::code::Code;
 use crate::json::Json;
 use crate::limits::GOT_CHARS_MAX;
-use crate::shown::{field, is_choice};
+use crate::shown::field;
 
 /// What came where nothing came.
 const NOTHING: &str = "nothing";
@@ -76,11 +76,12 @@ impl DecodeError {
         }
     }
 
-    /// The same error for those who must not know yet what a player chose.
+    /// The same error for those who must not know yet what a player chose: only what cannot be a
+    /// choice is told of what came.
     pub fn without_choice(&self) -> Self {
         let name = self.at.rsplit('.').next().unwrap_or_default();
-        let is_about_choice = is_choice(name) && self.got != NOTHING;
-        let got = if is_about_choice { HIDDEN.into() } else { self.got.clone() };
+        let is_told = self.got == NOTHING || FORMALITIES.contains(&name);
+        let got = if is_told { self.got.clone() } else { HIDDEN.into() };
         Self { got, ..self.clone() }
     }
 
@@ -158,6 +159,24 @@ pub(crate) fn shown_name(name: &str) -> String {
 }
 
 const HIDDEN: &str = "[hidden]";
+/// Fields in which nobody tells a choice.
+const FORMALITIES: [&str; 15] = [
+    "accept",
+    "arrival_timestamp",
+    "conversation_id",
+    "game_type",
+    "id",
+    "jsonrpc",
+    "league_id",
+    "match_id",
+    "message_type",
+    "player_id",
+    "protocol",
+    "round_id",
+    "sender",
+    "timestamp",
+    "type",
+];
 
 fn is_secret_name(name: &str) -> bool {
     const NAMES: [&str; 8] = [
@@ -198,6 +217,9 @@ mod tests {
         let covered = choice.without_choice();
         assert!(!covered.to_string().contains("odd"), "{covered}");
         assert_eq!(other.without_choice(), other);
+        for bare in ["result", "result.content[0].text", "result.parity_choice and params.choice"] {
+            assert!(!wrong(bare).without_choice().to_string().contains("odd"), "{bare}");
+        }
         let missing = DecodeError::missing("params.move_data", "a move");
         assert_eq!(missing.without_choice().in_short(), "`params.move_data` is missing");
     }

@@ -47,9 +47,6 @@ const SECRETS: [&str; 12] = [
 const CHOICES: [&str; 8] =
     ["choice", "choices", "got", "move", "move_data", "number_parity", "reasoning", "transcript"];
 
-/// Codes of errors about a move.
-const MOVE_CODES: [&str; 3] = ["E002", "E004", "G001"];
-
 /// Longest message that is shown.
 const SHOWN_BYTES_MAX: usize = 32 * 1024;
 
@@ -78,35 +75,50 @@ fn cover(json: &mut Value) {
         Value::Object(fields) => {
             // A report says in its reason what everybody chose.
             let is_report = fields.contains_key("technical_losers");
-            // An error about a move quotes it.
-            let code = fields.get("error_code").and_then(Value::as_str);
-            let quotes_move = code.is_some_and(|code| MOVE_CODES.contains(&code));
             for (name, value) in fields.iter_mut() {
                 let name = name.as_str();
                 let is_covered = SECRETS.contains(&name)
                     || is_choice(name)
                     || is_report && name == "reason"
-                    || quotes_move && matches!(name, "error_description" | "context");
-                if is_covered && !value.is_null() {
-                    *value = REDACTED.into();
-                } else if let (Value::String(text), true) =
-                    (&mut *value, name.ends_with("description"))
-                {
-                    // An error says what came in place of a choice.
-                    let end = text.find(" got ").map_or(text.len(), |at| at + " got ".len());
-                    let told = redact(&text[..end], &[]).into_owned();
-                    let rest = if end < text.len() { REDACTED } else { "" };
-                    *value = format!("{told}{rest}").into();
-                } else {
-                    cover(value);
+                    || is_bare_answer(name, value);
+                match value {
+                    Value::Null => {}
+                    value if is_covered => *value = REDACTED.into(),
+                    Value::String(text) if is_sentence(name) => *text = sentence(text),
+                    value => cover(value),
                 }
             }
         }
     }
 }
 
+/// Whether an error says in the field `name` what it is about.
+fn is_sentence(name: &str) -> bool {
+    name == "message" || name.ends_with("description")
+}
+
+/// What an error says, without what came in place of something else: that may be a choice.
+pub fn sentence(text: &str) -> String {
+    const GOT: &str = "got ";
+    let starts = |at: &usize| *at == 0 || text[..*at].ends_with(' ');
+    let end = text.match_indices(GOT).map(|(at, _)| at).find(starts).map(|at| at + GOT.len());
+    match end {
+        Some(end) => format!("{}{REDACTED}", redact(&text[..end], &[])),
+        None => redact(text, &[]).into_owned(),
+    }
+}
+
+/// Whether it is an answer of one word, as a tool may give it: that may be a choice too.
+fn is_bare_answer(name: &str, value: &Value) -> bool {
+    match (name, value) {
+        ("text", Value::String(text)) => nested(text).is_none(),
+        ("result", Value::String(_) | Value::Number(_)) => true,
+        _ => false,
+    }
+}
+
 /// Whether the field `name` tells a choice, or the whole match.
-pub(crate) fn is_choice(name: &str) -> bool {
+fn is_choice(name: &str) -> bool {
     CHOICES.contains(&name) || name.ends_with("_choice")
 }
 
@@ -126,17 +138,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_about_a_move_does_not_tell_the_move() {
-        let error = |code: &str| {
-            let body = format!(
-                r#"{{"params":{{"error_code":"{code}","error_description":"got 'BADodd'",
-                   "context":{{"got":"BADodd"}},"action_required":"answer even or odd"}}}}"#
-            );
-            payload(body.as_bytes()).unwrap()
-        };
-        assert!(!error("E004").contains("BADodd"), "{}", error("E004"));
-        assert!(error("E004").contains("answer even or odd"));
-        assert!(error("E021").contains("BADodd"), "what else is wrong may be read");
+    fn an_error_does_not_tell_what_came() {
+        let body = br#"{"error":{"message":"expected even or odd, got 'BADodd'","data":
+            {"error_code":"E004","error_description":"got 'BADodd'","context":{"got":"BADodd"},
+            "action_required":"answer even or odd","fix_description":"forgot nothing"}}}"#;
+        let shown = payload(body).unwrap();
+        assert!(!shown.contains("BAD"), "{shown}");
+        for kept in ["answer even or odd", "expected even or odd, got [redacted]", "forgot nothing"]
+        {
+            assert!(shown.contains(kept), "no {kept} in {shown}");
+        }
+    }
+
+    #[test]
+    fn an_answer_of_one_word_may_be_a_choice() {
+        for body in [
+            r#"{"id":1,"result":"odd"}"#,
+            r#"{"result":{"content":[{"type":"text","text":"odd"}]}}"#,
+        ] {
+            let shown = payload(body.as_bytes()).unwrap();
+            assert!(!shown.contains("odd"), "{shown}");
+        }
+        assert!(payload(br#"{"result":{"status":"ok"}}"#).unwrap().contains("ok"));
     }
 
     // req: OBS-1, AUTH-3

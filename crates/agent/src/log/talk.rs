@@ -1,8 +1,10 @@
 //! Messages in a log: what came, what went, and what was refused.
 
+use std::borrow::Cow;
+
 use league_core::id::{AgentId, ConversationId, LeagueId, MatchId};
 use league_wire::message::{ErrorReport, RegisterResponse, SuspensionNotice};
-use league_wire::{AgentState, Code, Envelope, Letter, Message, MessageType, Sender};
+use league_wire::{AgentState, Code, Envelope, Letter, Message, MessageType, Sender, shown};
 
 use super::{Level, Line, at};
 use crate::caller::CallError;
@@ -74,7 +76,7 @@ impl Talk {
         Meter::of(self.component()).refused(&report.code);
         at(gravity(self.kind, report), self.component(), |line| {
             self.tell(line, self.kind).error_code(&report.code);
-            line.say(format!("refused: {}", report.description));
+            line.say(format!("refused: {}", told(self.component(), report)));
         });
     }
 
@@ -158,11 +160,21 @@ pub const fn component(sender: &Sender) -> Component {
 pub fn unreadable(own: &Sender, report: &ErrorReport, body: Option<&[u8]>) {
     Meter::of(component(own)).refused(&report.code);
     at(Level::Error, component(own), |line| {
-        line.error_code(&report.code).say(format!("not readable: {}", report.description));
+        let why = told(component(own), report);
+        line.error_code(&report.code).say(format!("not readable: {why}"));
         if let Some(body) = body {
             line.detail("payload_bytes", body.len());
         }
     });
+}
+
+/// What is wrong. A referee's log can be read while the match goes on, so it does not quote what
+/// came, which may be a choice.
+fn told(component: Component, report: &ErrorReport) -> Cow<'_, str> {
+    match component {
+        Component::Referee => shown::sentence(&report.description).into(),
+        Component::Manager | Component::Player => report.description.as_str().into(),
+    }
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "only registrations are rejected in a result")]
