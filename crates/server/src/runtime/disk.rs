@@ -5,11 +5,11 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::Path;
 
+use league_core::id::LeagueId;
+
+use super::join::KEY_PREFIX;
 use crate::journal::Outage;
 use crate::limits::ROOM_BYTES;
-
-const PROBE_FILE: &str = "league.probe";
-const KEY_PREFIX: &str = "join-key-";
 
 /// Which file a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +35,9 @@ impl Identity {
 
 /// Whether there is room for the largest thing that a league writes at once. Reading says nothing
 /// about that: a full disk is read like any other.
-pub(super) fn has_room(data: &Path) -> Result<(), Outage> {
-    let file = data.join(PROBE_FILE);
+/// Each league has a file of its own for it, since several may ask at once.
+pub(super) fn has_room(data: &Path, league: &LeagueId) -> Result<(), Outage> {
+    let file = data.join(format!("probe-{league}"));
     let written = File::create(&file).and_then(|mut probe| {
         probe.write_all(&vec![0; ROOM_BYTES])?;
         probe.sync_all()
@@ -80,10 +81,12 @@ mod tests {
     #[test]
     fn room_is_found_by_writing_and_nothing_is_left_behind() {
         let data = tempfile::tempdir().unwrap();
-        assert_eq!(has_room(data.path()), Ok(()));
+        let league = "spring".parse().unwrap();
+        assert_eq!(has_room(data.path(), &league), Ok(()));
         assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0);
-        fs::create_dir(data.path().join(PROBE_FILE)).unwrap();
-        assert!(matches!(has_room(data.path()), Err(Outage::Io { .. })));
+        fs::create_dir(data.path().join("probe-spring")).unwrap();
+        assert!(matches!(has_room(data.path(), &league), Err(Outage::Io { .. })));
+        assert_eq!(has_room(data.path(), &"autumn".parse().unwrap()), Ok(()));
     }
 
     #[test]

@@ -465,8 +465,8 @@ impl Desk {
         if !*self.in_place.borrow() {
             return Err(JournalError::Unavailable(Outage::Replaced).into());
         }
-        let data = self.data.clone();
-        let room = tokio::task::spawn_blocking(move || disk::has_room(&data)).await;
+        let (data, of) = (self.data.clone(), league.clone());
+        let room = tokio::task::spawn_blocking(move || disk::has_room(&data, &of)).await;
         guard::outcome(room).unwrap_or(Ok(())).map_err(JournalError::Unavailable)?;
         self.reopen(league).await
     }

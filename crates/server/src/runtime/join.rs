@@ -9,9 +9,12 @@ use league_core::proof::Token;
 
 use crate::secret::SecretError;
 
+/// How the files of join keys are called, before the league.
+pub(super) const KEY_PREFIX: &str = "join-key-";
+
 /// Keeps the join key of a league in the data directory, and says in which file.
 pub(super) fn keep(data: &Path, league: &LeagueId, key: &Token) -> Result<PathBuf, SecretError> {
-    let file = data.join(format!("join-key-{league}"));
+    let file = data.join(format!("{KEY_PREFIX}{league}"));
     if fs::read_to_string(&file).is_ok_and(|text| key.matches(text.trim())) {
         return Ok(file);
     }
