@@ -48,6 +48,13 @@ impl Contacts {
         });
     }
 
+    /// `agent` has registered again: nothing has been sent to where it is now.
+    pub(super) fn returned(&self, agent: AgentId) {
+        if let Some(contact) = lock(&self.agents).get_mut(&agent) {
+            contact.lost_since = None;
+        }
+    }
+
     /// A message to `agent` did not arrive, or brought no answer.
     pub(super) fn lost(
         &self,
@@ -64,7 +71,7 @@ impl Contacts {
         drop(agents);
         log::at(Level::Warning, Component::Manager, |line| {
             line.league(league).agent(agent).message_type(kind).code(talk::code_of(error));
-            line.say(format!("the agent cannot be reached: {error}; it is tried again"));
+            line.say(format!("the agent cannot be reached: {error}"));
         });
     }
 }

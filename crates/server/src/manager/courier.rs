@@ -157,9 +157,9 @@ impl Courier {
                 let breaker = breaker.get_or_insert_with(|| Breaker::from_policy(policy));
                 breaker.apply(Tried::Failed, ambient::now());
             }
-            Err(
-                error @ (CallError::Ours(_) | CallError::Forbidden(_) | CallError::BadAddress(_)),
-            ) => lost(error),
+            Err(error @ (CallError::Forbidden(_) | CallError::BadAddress(_))) => lost(error),
+            // That is no fault of the agent's; the call itself was told by whoever made it.
+            Err(CallError::Ours(_)) => {}
         }
         told
     }

@@ -244,6 +244,7 @@ impl Outbound {
         let token = self.keys.token(league.policy().token_form(), league.id(), agent, &nonce);
         let address = (profile.endpoint.clone(), news::dialect(&profile.dialect), profile.batch);
         let token = AuthToken::new(token.expose());
+        self.stub.contacts().returned(agent);
         let place = (league.id().clone(), self.stub.contacts().clone());
         let courier = Arc::new(Courier::new((agent, token), address, place));
         lock(&self.couriers).insert(agent, courier.clone());
