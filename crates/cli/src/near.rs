@@ -24,6 +24,14 @@ pub(crate) fn manager() -> String {
     url(&listen).or_else(|| url(config::LISTEN)).unwrap_or_default()
 }
 
+/// Whoever changes something must not do it to another manager because the file cannot be read.
+///
+/// # Errors
+/// If it is there and wrong.
+pub(crate) fn check() -> anyhow::Result<()> {
+    Usual::check()
+}
+
 /// What the file says; what is wrong with it, `league serve` tells.
 fn usual() -> &'static Usual {
     static READ: OnceLock<Usual> = OnceLock::new();

@@ -50,6 +50,7 @@ pub(crate) fn run(args: &PruneArgs) -> Result<(), Failure> {
         let hint = "--force deletes them all the same, --dry-run says what that would be";
         return Err(Failure::usage("prune", error.context(Hint(hint.into()))));
     }
+    near::check().context("nothing was deleted")?;
     let age = i64::try_from(args.older_than.as_millis()).unwrap_or(i64::MAX);
     let before = Timestamp::from_millis(ambient::now().as_millis().saturating_sub(age));
     let expired = if args.dry_run {

@@ -85,6 +85,12 @@ pub(crate) struct Usual {
 }
 
 impl Usual {
+    /// Whether the usual file can be read, if it is there.
+    pub(crate) fn check() -> anyhow::Result<()> {
+        let file = Path::new(FILE);
+        if file.exists() { File::read(file).map(drop) } else { Ok(()) }
+    }
+
     /// Reads the usual file, if it is there and can be read.
     pub(crate) fn read() -> Self {
         let written = File::read(Path::new(FILE)).map(|(_, written)| written).unwrap_or_default();
