@@ -201,6 +201,40 @@ async fn an_attachment_can_go_while_its_row_stays() {
     assert_eq!(all(&*journal, &league).await.last().unwrap().head(), head);
 }
 
+// req: OBS-2
+#[tokio::test]
+async fn attachments_are_deleted_while_the_writer_goes_on() {
+    let (scratch, league) = (Scratch::new(), league("a"));
+    let journal = scratch.open();
+    let with = || {
+        let mut with = batch(&["one"]);
+        with.attachments.push(Attachment { row: 0, hash: [5; 32], bytes: vec![7; 2_000] });
+        with
+    };
+    let mut head = Head::genesis(&league);
+    let mut old = vec![];
+    for _ in 0..300 {
+        head = journal.append(&league, head.seq, with()).await.unwrap();
+        old.push(head.seq);
+    }
+    let (directory, of, seqs) = (scratch.0.clone(), league.clone(), old.clone());
+    let pruning = std::thread::spawn(move || {
+        let mut pruner = SqlitePruner::open(&directory).unwrap();
+        pruner.delete(&of, &seqs).unwrap();
+        pruner.compact().unwrap()
+    });
+    while !pruning.is_finished() {
+        head = journal.append(&league, head.seq, with()).await.unwrap();
+    }
+    assert!(!pruning.join().unwrap(), "the file is not written anew under its writer");
+    assert_eq!(all(&*journal, &league).await.last().unwrap().head(), head);
+    assert_eq!(journal.attachment(&league, old[299]).await, Ok(None));
+    assert!(journal.attachment(&league, head.seq).await.unwrap().is_some());
+    drop(journal);
+    let alone = SqlitePruner::open(&scratch.0).unwrap();
+    assert!(alone.compact().unwrap());
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_conflict_in_a_group_concerns_nobody_else() {
     let scratch = Scratch::new();
