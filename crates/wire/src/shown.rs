@@ -81,11 +81,15 @@ fn cover(json: &mut Value) {
                     || is_choice(name)
                     || is_report && name == "reason"
                     || is_bare_answer(name, value);
-                match value {
-                    Value::Null => {}
-                    value if is_covered => *value = REDACTED.into(),
-                    Value::String(text) if is_sentence(name) => *text = sentence(text),
-                    value => cover(value),
+                if value.is_null() {
+                    continue;
+                }
+                if is_covered {
+                    *value = REDACTED.into();
+                } else if let (Value::String(text), true) = (&mut *value, is_sentence(name)) {
+                    *text = sentence(text);
+                } else {
+                    cover(value);
                 }
             }
         }

@@ -227,9 +227,8 @@ fn came_last(out: &mut String, transcript: &Transcript, player: &str) {
 }
 
 fn is_news_of_loss(name: &str) -> bool {
-    [MessageType::GameError, MessageType::GameOver]
-        .iter()
-        .any(|kind| kind.name(Dialect::Flat) == name)
+    let kinds = [MessageType::GameError, MessageType::GameOver];
+    kinds.iter().any(|kind| Dialect::ALL.iter().any(|dialect| kind.name(*dialect) == name))
 }
 
 fn moves(out: &mut String, record: &MatchRecord, recorded: &Recorded) {
