@@ -293,8 +293,8 @@ pub enum ChoiceEvidence {
     Proved,
     /// A proof came along that fits no move at all: nobody can tell whose fault that is.
     Unclear,
-    /// The player proved another move than the one that was reported. Such reports are refused;
-    /// there was a time when those of the operator's referees were not.
+    /// The player proved another move than the one that was reported. Such reports are refused, so
+    /// that it stands only in journals of earlier versions.
     Contradicted,
 }
 

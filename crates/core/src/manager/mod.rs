@@ -377,6 +377,7 @@ impl PartialEq for League {
             && self.filed == other.filed
             && self.table() == other.table()
             && self.refused_reports == other.refused_reports
+            && self.late_lies == other.late_lies
             && self.admission == other.admission
             && self.redeemed == other.redeemed
             && self.bans == other.bans

@@ -50,8 +50,8 @@ impl Alarm {
     /// A league whose books nobody writes.
     pub(super) fn of_closed_books() -> Self {
         let text = "the books cannot be written: nothing is recorded until they can";
-        let remedy = "the log of `league serve` says why; make room on the disk, or put the \
-                      database file back into its place, and it goes on by itself";
+        let remedy = "the log of `league serve` says why; make room on the disk, or move the \
+                      very same database file back, and it goes on by itself; a copy needs a restart";
         Self { code: "books_closed", text: text.into(), remedy: remedy.into() }
     }
 
