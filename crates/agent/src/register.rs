@@ -296,7 +296,10 @@ async fn send(
         let asked = sent.map_err(AskError::from);
         let asked = asked.and_then(|answered| question.read(&expected, &answered));
         let source = match asked {
-            Ok(reply) => return Ok(reply),
+            Ok(reply) if !(is_busy(&reply.message) && application.troubles.is_some()) => {
+                return Ok(reply);
+            }
+            Ok(_) => AskError::Call(CallError::Busy),
             Err(source) => source,
         };
         let is_passing = is_passing(&source) && application.troubles.is_some();
@@ -314,6 +317,18 @@ async fn send(
         let _unheard = troubles.try_send(error);
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(REGISTER_PAUSE_MAX);
+    }
+}
+
+/// Whether the manager cannot write its books just now.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only registrations are rejected")]
+fn is_busy(message: &Message) -> bool {
+    match message {
+        Message::LeagueRegisterResponse(RegisterResponse::Rejected(report))
+        | Message::RefereeRegisterResponse(RegisterResponse::Rejected(report)) => {
+            report.code.known() == Some(Code::E033)
+        }
+        _ => false,
     }
 }
 

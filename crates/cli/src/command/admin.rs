@@ -41,9 +41,28 @@ pub(super) fn create(args: &CreateArgs) -> Result<(), Failure> {
     let url = args.manager.manager.trim_end_matches('/');
     look::written(&format!("  {}\n", look::summary(&founded)))?;
     let code = if args.roster.is_some() { " --join-code CODE" } else { "" };
+    // The manager's own directory has it too, and then it need not be shown.
+    let file = args.token.data.join(format!("join-key-{league}"));
+    let is_there = std::fs::read_to_string(&file).is_ok_and(|kept| kept.trim() == key);
+    let (before, key) = match is_there {
+        true => (String::new(), format!(" --join-key {}", file.display())),
+        false => (format!("LEAGUE_JOIN_KEY={key} "), String::new()),
+    };
+    // Agents listen on loopback unless told, where only a manager of this machine calls them.
+    let is_here = ["127.", "localhost", "[::1]"]
+        .iter()
+        .any(|here| url.trim_start_matches("http://").starts_with(here));
+    let listen = |port: u16| match is_here {
+        true => String::new(),
+        false => format!(" --listen YOUR-ADDRESS:{port}"),
+    };
+    let near = if is_here { "" } else { " --allow-network NETWORK" };
     look::written(&format!(
-        "\n  To join it:\n    LEAGUE_JOIN_KEY={key} league referee --manager {url} --league {league}\n\
-         \x20   league player --manager {url} --league {league}{code}\n"
+        "\n  To join it:\n    {before}league referee --manager {url} --league {league}{key}{}{near} \
+         --data my-referee\n    league player --manager {url} --league {league}{code}{} --data \
+         my-player\n",
+        listen(8001),
+        listen(8101)
     ))?;
     if founded["start"] == json!("manual") {
         look::written(&format!("  To start it:\n    league start {league} --manager {url}\n"))?;
@@ -126,11 +145,11 @@ fn handed_over(answer: &Value) -> String {
         return String::new();
     };
     let league = text("league_id").unwrap_or_default();
-    let file = if agent.starts_with('P') { "player-1" } else { "referee" };
     format!(
         "  {agent} has a new token and the old one no longer works. Hand it over, it is shown this \
-         once:\n    {token}\n  One of our agents takes it from its --data directory: write the line\n    \
-         {league} {agent} {token}\n  into {file} there and start it again\n"
+         once:\n    {token}\n  One of our agents takes it from its --data directory: in the file there that \
+         says {league} {agent}, put\n    {league} {agent} {token}\n  in place of it, and start the agent \
+         again\n"
     )
 }
 

@@ -37,7 +37,8 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     }
     let _log = logging::start(config.log, Level::Info);
     let plan = &config.plan;
-    let tell = |news| told(news, args.json);
+    let networks = config.networks();
+    let tell = |news| told(news, args.json, &networks);
     let outcome = interrupt::run(|stop| runtime::serve(plan, stop, tell));
     let outcome = outcome.context("cannot start the runtime")?;
     outcome.map_err(|error| Failure::Failed(explained(error)))?;
@@ -45,13 +46,13 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn told(news: ServeNews, json: bool) {
+fn told(news: ServeNews, json: bool, networks: &[String]) {
     match news {
         ServeNews::Open { address, journal, leagues } => {
             let text = if json {
                 for_programs(address, &journal, &leagues)
             } else {
-                for_people(address, &journal, &leagues)
+                for_people((address, networks), &journal, &leagues)
             };
             output::offer(&text);
             let listens = format!("listens on {address}, record in {}", journal.display());
@@ -123,7 +124,11 @@ fn for_programs(address: SocketAddr, journal: &Path, leagues: &[Hosted]) -> Stri
     format!("{document}\n")
 }
 
-fn for_people(address: SocketAddr, journal: &Path, leagues: &[Hosted]) -> String {
+fn for_people(
+    (address, networks): (SocketAddr, &[String]),
+    journal: &Path,
+    leagues: &[Hosted],
+) -> String {
     let url = format!("http://{}", callable(address));
     let mut out = format!("  Manager: {url}/mcp\n  Record:  {}\n", journal.display());
     for hosted in leagues {
@@ -134,6 +139,7 @@ fn for_people(address: SocketAddr, journal: &Path, leagues: &[Hosted]) -> String
         out.push_str(&format!(
             "\n  To found a league:\n    league create --manager {url} --start players=4\n"
         ));
+        return out;
     }
     out.push_str("\n  To join it:\n");
     let (key, code) = match open[..] {
@@ -141,16 +147,18 @@ fn for_people(address: SocketAddr, journal: &Path, leagues: &[Hosted]) -> String
             let code = if only.needs_code { " --join-code CODE" } else { "" };
             (format!(" --join-key {}", only.join_key.display()), code)
         }
-        [] => (String::new(), ""),
-        _ => (" --league ID".into(), " --league ID"),
+        _ => (" --league ID --join-key FILE".into(), " --league ID"),
     };
     // Agents listen on loopback unless told, where only a manager of this machine calls them.
     let (here, there) = match callable(address).ip() {
         ip if ip.to_canonical().is_loopback() => (String::new(), ""),
         ip => (format!(" --listen {}", SocketAddr::new(ip, 8001)), " --listen YOUR-ADDRESS:8101"),
     };
-    out.push_str(&format!("    league referee --manager {url}{key}{here}\n"));
-    out.push_str(&format!("    league player --manager {url}{code}{there}\n"));
+    let near: String = networks.iter().map(|one| format!(" --allow-network {one}")).collect();
+    out.push_str(&format!(
+        "    league referee --manager {url}{key}{here}{near} --data my-referee\n    league player \
+         --manager {url}{code}{there} --data my-player\n"
+    ));
     out
 }
 
@@ -237,18 +245,26 @@ mod tests {
     #[test]
     fn what_is_printed_to_join_can_be_typed() {
         let shown = |address: &str, leagues: &[Hosted]| {
-            for_people(address.parse().unwrap(), Path::new("data/league.db"), leagues)
+            let networks = ["10.0.0.0/8".to_string()];
+            let networks = if address.starts_with("10.") { &networks[..] } else { &[] };
+            let at = (address.parse().unwrap(), networks);
+            for_people(at, Path::new("data/league.db"), leagues)
         };
         let text = shown("127.0.0.1:8000", &[hosted(false)]);
-        let player = "    league player --manager http://127.0.0.1:8000\n";
+        let player = "    league player --manager http://127.0.0.1:8000 --data my-player\n";
         assert!(text.ends_with(player), "{text}");
-        assert!(text.contains("--join-key data/join-key-spring\n"), "{text}");
+        assert!(text.contains("--join-key data/join-key-spring --data my-referee\n"), "{text}");
         let text = shown("10.0.0.5:8000", &[hosted(true)]);
         assert!(
-            text.contains("--join-key data/join-key-spring --listen 10.0.0.5:8001\n"),
+            text.contains(
+                "-spring --listen 10.0.0.5:8001 --allow-network 10.0.0.0/8 --data my-referee\n"
+            ),
             "{text}"
         );
-        assert!(text.ends_with(" --join-code CODE --listen YOUR-ADDRESS:8101\n"), "{text}");
+        assert!(
+            text.ends_with(" --join-code CODE --listen YOUR-ADDRESS:8101 --data my-player\n"),
+            "{text}"
+        );
         let text = shown("0.0.0.0:8000", &[hosted(false), hosted(false)]);
         assert!(!text.contains("0.0.0.0:8000") && text.contains(" --league ID"), "{text}");
         let over = Hosted { is_over: true, ..hosted(true) };

@@ -74,6 +74,7 @@ struct Line {
 const HIDDEN: &str = "[hidden]";
 pub(crate) const LISTEN: &str = "127.0.0.1:8000";
 const DATA: &str = "league-data";
+const NETWORKS: &str = "allowed_networks";
 /// The file that is read if nothing else is said and it is there.
 const FILE: &str = "league.toml";
 
@@ -82,6 +83,15 @@ const FILE: &str = "league.toml";
 pub(crate) struct Usual {
     pub(crate) listen: String,
     pub(crate) data: PathBuf,
+}
+
+impl Config {
+    /// The networks that agents may be in, as they were written.
+    pub(crate) fn networks(&self) -> Vec<String> {
+        let line = self.lines.iter().find(|line| line.key == NETWORKS);
+        let texts = line.and_then(|line| line.value.as_array()).into_iter().flatten();
+        texts.filter_map(Value::as_str).map(Into::into).collect()
+    }
 }
 
 impl Usual {
@@ -289,7 +299,7 @@ impl Resolver {
             text.trim().parse().map_err(bad)
         });
         let networks = networks.collect::<anyhow::Result<_>>()?;
-        self.note("", "allowed_networks", json!(texts), origin);
+        self.note("", NETWORKS, json!(texts), origin);
         Ok(networks)
     }
 

@@ -29,7 +29,7 @@ fn a_league_without_its_database_takes_nothing_until_it_can_write_again() {
     assert_eq!((ready(&office), alerts(&office)), (200, Value::Array(vec![])));
     let (file, away) = (place.data().join("league.db"), place.path().join("away.db"));
     // Whoever tries whether there is room will find none.
-    let obstacle = place.data().join("league.probe");
+    let obstacle = place.data().join("probe-spring");
     fs::create_dir(&obstacle).unwrap();
 
     fs::rename(&file, &away).unwrap();

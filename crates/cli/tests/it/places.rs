@@ -146,7 +146,7 @@ fn without_a_roster_the_address_is_let_go() {
     let twice = office.run(&place, "reinstate REF01 --reason lost");
     assert!(twice.stderr.contains("neither suspended nor shut down"), "{}", twice.stderr);
     let unknown = office.run(&place, "rotate P77 --reason lost");
-    assert!(unknown.stderr.contains("P77 is not such an agent"), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("there is no agent P77 in this league"), "{}", unknown.stderr);
     let token = order(&office, &place, "rotate REF01")["token"].as_str().unwrap().to_string();
     let state = |office: &Office| asks(office, "referee:REF01", &token)["result"]["data"].clone();
     assert_eq!(state(&office)["state"], "REGISTERED");

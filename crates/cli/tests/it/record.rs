@@ -197,6 +197,8 @@ fn what_is_deleted_is_said_and_the_result_stays() {
     assert!(rehearsal.contains("would be deleted, 0 kept"), "{rehearsal}");
     let gone = said(&place, "prune --older-than 0s --force");
     assert!(gone.starts_with("3 transcripts with "), "{gone}");
+    let list = said(&place, "trace");
+    assert!(!list.contains("recorded") && list.matches(" expired ").count() == 3, "{list}");
     let text = said(&place, "trace --match R1M1");
     assert!(text.contains("  Why: ") && text.contains("transcript expired"), "{text}");
     assert!(!text.contains("START_MATCH"), "{text}");

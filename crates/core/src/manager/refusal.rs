@@ -115,7 +115,7 @@ pub enum Refusal {
     #[error("registration is closed")]
     RegistrationClosed,
     /// There is no such agent, or it is of another kind.
-    #[error("{0} is not such an agent of this league")]
+    #[error("there is no agent {0} in this league that this could be done to")]
     UnknownAgent(AgentId),
     /// An agent that is shut down cannot come back by itself.
     #[error("{0} is shut down; only the administrator can take it back")]

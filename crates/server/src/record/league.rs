@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use league_core::conduct::Conduct;
-use league_core::id::{LeagueId, MatchId, RefereeId};
-use league_core::manager::{Event, Fact, Recorded};
+use league_core::id::{LeagueId, MatchId, RefereeId, RoundId};
+use league_core::manager::{Event, Fact, Order, Recorded, Scheduled};
 use league_core::schedule::Pairing;
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
@@ -66,6 +66,19 @@ pub struct MatchRecord {
     pub result: Option<(Timestamp, Seq, Box<Recorded>)>,
     /// How it counts, since when, and why: as it was reported, or without a game, or by order.
     pub decided: Option<(Timestamp, Verdict, Arc<str>)>,
+    /// What there is of the transcript of its last report.
+    pub kept: Kept,
+}
+
+/// What there is of a transcript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// There never was one.
+    Nothing,
+    /// It was deleted.
+    Expired,
+    /// It is there.
+    Whole,
 }
 
 /// What there is of a match's transcript.
@@ -137,6 +150,17 @@ impl LeagueRecord {
             completed: false,
         };
         walk(view, id, |seq, event| record.add(seq, event))?;
+        for one in record.matches.values_mut() {
+            one.kept = match &one.result {
+                Some((_, seq, recorded)) if recorded.transcript.is_some() => {
+                    match view.size(id, *seq)? {
+                        Some(_) => Kept::Whole,
+                        None => Kept::Expired,
+                    }
+                }
+                Some(_) | None => Kept::Nothing,
+            };
+        }
         Ok(record)
     }
 
@@ -150,16 +174,7 @@ impl LeagueRecord {
             Fact::RefereeRegistered { referee, profile, .. } => {
                 self.names.insert(referee.to_string(), profile.display_name.to_string());
             }
-            Fact::RoundOpened { round, matches, .. } => {
-                for (index, scheduled) in matches.iter().enumerate() {
-                    let match_id = MatchId::from_index(round, index);
-                    let (pairing, referee) = (scheduled.pairing, scheduled.referee);
-                    let (remarks, result, decided) = (vec![], None, None);
-                    let record =
-                        MatchRecord { match_id, pairing, referee, remarks, result, decided };
-                    self.matches.insert(match_id, record);
-                }
-            }
+            Fact::RoundOpened { round, matches, .. } => self.announce(round, &matches),
             Fact::MatchReassigned { match_id, attempt, referee, annulled, reason } => {
                 if let Some(record) = self.matches.get_mut(&match_id) {
                     let what = if annulled { "was annulled" } else { "came to nothing" };
@@ -198,6 +213,9 @@ impl LeagueRecord {
                 let text = format!("played again by order; attempt {attempt} goes to {referee}");
                 self.remark(match_id, at, text);
             }
+            Fact::Administered { order: Order::Rematch(match_id), reason } => {
+                self.remark(match_id, at, format!("the administrator wants a rematch: {reason}"));
+            }
             Fact::ConductNoted { match_id, conduct } => self.conduct(match_id, at, &conduct),
             Fact::LeagueStarted
             | Fact::RoundClosed { .. }
@@ -209,6 +227,16 @@ impl LeagueRecord {
             | Fact::RefereeReturned { .. }
             | Fact::TokenReplaced { .. } => {}
             Fact::LeagueCompleted => self.completed = true,
+        }
+    }
+
+    fn announce(&mut self, round: RoundId, matches: &[Scheduled]) {
+        for (index, scheduled) in matches.iter().enumerate() {
+            let match_id = MatchId::from_index(round, index);
+            let (pairing, referee) = (scheduled.pairing, scheduled.referee);
+            let (remarks, result, decided, kept) = (vec![], None, None, Kept::Nothing);
+            let record = MatchRecord { match_id, pairing, referee, remarks, result, decided, kept };
+            self.matches.insert(match_id, record);
         }
     }
 

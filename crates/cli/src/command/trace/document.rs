@@ -4,7 +4,9 @@ use league_core::game::{Move, Turn};
 use league_core::manager::Recorded;
 use league_core::seat::Seat;
 use league_core::verdict::Verdict;
-use league_server::record::{Exchanged, Found, LeagueRecord, MatchRecord, Post, Transcript, Way};
+use league_server::record::{
+    Exchanged, Found, Kept, LeagueRecord, MatchRecord, Post, Transcript, Way,
+};
 use league_wire::iso;
 use serde_json::{Value, json};
 
@@ -80,7 +82,6 @@ fn summary(record: &MatchRecord) -> Value {
     let verdict = record.decided.as_ref().map(|(_, verdict, _)| *verdict);
     let losers = verdict.map_or_else(Vec::new, |verdict| losers(record, verdict));
     let remark = |(at, text): &(_, String)| json!({ "at": iso::format(*at), "text": text });
-    let stored = recorded.is_some_and(|recorded| recorded.transcript.is_some());
     json!({
         "match_id": record.match_id.to_string(),
         "players": [player(Seat::A), player(Seat::B)],
@@ -95,7 +96,11 @@ fn summary(record: &MatchRecord) -> Value {
         "evidence": recorded.map(|recorded| evidence(record, recorded)),
         "recorded_at": record.decided.as_ref().map(|(at, ..)| iso::format(*at)),
         "remarks": record.remarks.iter().map(remark).collect::<Vec<_>>(),
-        "transcript": if stored { "recorded" } else { "not available" },
+        "transcript": match record.kept {
+            Kept::Whole => "recorded",
+            Kept::Expired => "expired",
+            Kept::Nothing => "not available",
+        },
     })
 }
 

@@ -9,7 +9,7 @@ use league_core::seat::Seat;
 use league_core::time::Timestamp;
 use league_core::verdict::Verdict;
 use league_server::record::{
-    Entry, Exchanged, Found, Kind, LeagueRecord, MatchRecord, Post, Transcript,
+    Entry, Exchanged, Found, Kept, Kind, LeagueRecord, MatchRecord, Post, Transcript,
 };
 use league_wire::{Dialect, MessageType, iso};
 
@@ -52,8 +52,11 @@ fn line(record: &MatchRecord) -> [String; 5] {
     match &record.decided {
         None => [id, who, "no result yet".into(), String::new(), String::new()],
         Some((_, verdict, reason)) => {
-            let stored = record.result.as_ref().is_some_and(|(.., one)| one.transcript.is_some());
-            let transcript = if stored { "recorded" } else { "no transcript" };
+            let transcript = match record.kept {
+                Kept::Whole => "recorded",
+                Kept::Expired => "expired",
+                Kept::Nothing => "no transcript",
+            };
             [id, who, result(record, *verdict), transcript.into(), printable(reason)]
         }
     }
@@ -119,7 +122,9 @@ pub(super) fn matches(
         }
         match found {
             Found::Ours(_) if *is_whole => {}
-            Found::Ours(_) => out.push_str("  what was said after the report was not told\n"),
+            Found::Ours(_) => {
+                out.push_str("  what was said after the report has not been told (yet)\n")
+            }
             Found::None | Found::Expired | Found::Foreign(_) | Found::Unreadable(_) => {
                 letters(&mut out, &own, bytes);
             }
