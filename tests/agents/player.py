@@ -207,6 +207,8 @@ DOCUMENT_001 = {
     "ROUND_COMPLETED": {**DOCUMENT_000["ROUND_COMPLETED"], "next_round_id": Nullable(ROUND)},
 }
 
+CODE_004 = OneOf("L001", "L002", "L003", "L004", "L005", "G001", "G002", "G003", "G004", "G005")
+
 # Document 004 lists types and no fields of theirs. What a player cannot do without is required.
 DOCUMENT_004 = {
     "ROUND_ANNOUNCEMENT": {},
@@ -218,11 +220,10 @@ DOCUMENT_004 = {
     "MOVE_REQUEST": {"match_id": TEXT, "move_request": {"valid_options": LIST}},
     "GAME_RESULT": {"match_id": TEXT},
     "LEAGUE_STANDINGS_UPDATE": {},
-    "LEAGUE_ERROR": {"error_code": TEXT},
-    "GAME_ERROR": {"error_code": TEXT},
+    "LEAGUE_ERROR": {"error_code": CODE_004},
+    "GAME_ERROR": {"error_code": CODE_004},
     "PLAYER_REGISTER_RESPONSE": {"status": OneOf("ACCEPTED"), "player_id": TEXT},
 }
-CODES_004 = {"L001", "L002", "L003", "L004", "L005", "G001", "G002", "G003", "G004", "G005"}
 
 # The methods that document 000 prints as examples; of the others it says nothing.
 METHODS_000 = {
