@@ -94,8 +94,8 @@ def check(value, spec, at):
 
 # The documents have no such message: this is what the decisions say that a referee is told.
 ASSIGNMENT = {
-    "league_id": TEXT, "round_id": INTEGER, "match_id": TEXT, "game_type": one_of("even_odd"),
-    "attempt": INTEGER, "rematch": INTEGER, "rules": OBJECT,
+    "round_id": INTEGER, "match_id": TEXT, "game_type": one_of("even_odd"), "attempt": INTEGER,
+    "rematch": INTEGER, "rules": OBJECT,
     "players": [{
         "player_id": TEXT, "role_in_match": one_of("PLAYER_A", "PLAYER_B"), "endpoint": URL,
         "dialect": TEXT, "match_proof": TEXT, "reply_proof": TEXT, "token_hash": TEXT,
@@ -104,6 +104,7 @@ ASSIGNMENT = {
     "standings": LIST, "draw_commitment": TEXT, "draw_seed": Optional(TEXT),
     "scheduled_start": TIME, "result_deadline": TIME, "lease_ms": INTEGER,
 }
+START_MATCH = {"league_id": TEXT, **ASSIGNMENT}
 
 # What the manager says by itself. Some of it the documents address to players only; whoever
 # overhears it knows its type.
@@ -115,7 +116,7 @@ DOCUMENT_000 = {
             "referee_endpoint": URL,
         }],
     },
-    "START_MATCH": ASSIGNMENT,
+    "START_MATCH": START_MATCH,
     "ROUND_COMPLETED": {
         "round_id": ROUND, "league_id": TEXT, "completed_matches": [TEXT],
         "next_round_id": nullable(ROUND),
@@ -145,7 +146,7 @@ DOCUMENT_002 = {
         }],
         "round_deadline": TIME,
     },
-    "START_MATCH": ASSIGNMENT,
+    "START_MATCH": START_MATCH,
     "ROUND_COMPLETED": {},
     "STANDINGS_UPDATE": {
         "league_id": TEXT, "round_id": INTEGER, "last_updated": TIME,
@@ -161,7 +162,7 @@ DOCUMENT_002 = {
 }
 DOCUMENT_003 = {
     "ROUND_ANNOUNCEMENT": {},
-    "START_MATCH": ASSIGNMENT,
+    "START_MATCH": START_MATCH,
     "ROUND_COMPLETED": {},
     "LEAGUE_STANDINGS_UPDATE": {},
     "LEAGUE_COMPLETED": {},
@@ -170,7 +171,7 @@ DOCUMENT_003 = {
 # Document 004 lists types and no fields of theirs.
 DOCUMENT_004 = {
     "ROUND_ANNOUNCEMENT": {},
-    "START_MATCH": ASSIGNMENT,
+    "START_MATCH": START_MATCH,
     "ROUND_START": {},
     "ROUND_RESULT": {},
     "ROUND_END": {},
@@ -398,6 +399,10 @@ class Enveloped(Flat):
 
     def answered(self, result, sent):
         return super().answered(result, sent["envelope"])
+
+    def report(self, match, verdict):
+        # A report belongs to the execution of a match, where the game is named.
+        return {**super().report(match, verdict), "game_type": match["game_type"]}
 
 
 class Payload(Flat):
@@ -708,7 +713,7 @@ class Referee:
         self.dialect = DIALECTS[arguments.dialect]()
         self.arguments = arguments
         self.caller = Caller()
-        self.id, self.token = None, ""
+        self.id, self.token, self.league = None, "", None
         self.registered = threading.Event()
         self.lock = threading.Lock()
         self.received, self.taken = {}, set()
@@ -747,6 +752,7 @@ class Referee:
             fields["league_id"] = self.arguments.league
         said = self.manager("REFEREE_REGISTER_REQUEST", fields, "REFEREE_REGISTER_RESPONSE")
         self.id, self.token = said["referee_id"], said.get("auth_token", "")
+        self.league = said.get("league_id")
         self.registered.set()
 
     def answer(self, frame):
@@ -790,7 +796,7 @@ class Referee:
         while True:
             said = self.manager("GET_ASSIGNED_MATCHES", {}, "ASSIGNED_MATCHES")
             for order in said["assignments"]:
-                self.take(order)
+                self.take({"league_id": self.league, **order})
             threading.Event().wait(0.2)
 
     def report(self, order, verdict):
