@@ -823,7 +823,7 @@ def fault(error):
 def guarded(work):
     try:
         work()
-    except (Fault, Silence, ValueError, KeyError) as error:
+    except Exception as error:
         fault(repr(error))
 
 
@@ -838,7 +838,7 @@ def handler(referee):
                 expect(self.path == "/mcp", "path", "/mcp", self.path)
                 expect(kind.startswith("application/json"), "Content-Type", "JSON", kind)
                 response = referee.answer(json.loads(body))
-            except (Fault, ValueError, KeyError) as error:
+            except Exception as error:
                 fault(f"{error!r} in {body.decode(errors='replace')}")
             self.write(response)
 

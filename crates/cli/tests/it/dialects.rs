@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
+use league_core::manager::{DrawEvidence, Event, Fact};
 use league_wire::Dialect;
 use serde_json::{Value, json};
 
 use crate::program::Place;
 use crate::service::{Office, Service, get, request, until};
-use crate::services::{REFEREE, check_record, found};
+use crate::services::{REFEREE, check_record, events, found};
 
 // req: WIRE-8
 #[test]
@@ -34,7 +35,33 @@ fn players_of_every_dialect_meet_in_one_league() {
 const PATIENT: &str =
     "--set announcement_lead=0s --set invitation_timeout=30s --set choice_timeout=300s";
 
-/// A player by somebody else, who has read one document and nothing of ours.
+/// What strangers write in.
+#[derive(Clone, Copy)]
+enum Language {
+    Python,
+    JavaScript,
+}
+
+impl Language {
+    const fn interpreter(self) -> &'static str {
+        match self {
+            Self::Python => "python3",
+            Self::JavaScript => "node",
+        }
+    }
+
+    const fn player(self) -> &'static str {
+        match self {
+            Self::Python => "player.py",
+            Self::JavaScript => "player.mjs",
+        }
+    }
+}
+
+/// Everything by somebody else that is started here.
+const PROGRAMS: [&str; 3] = ["player.py", "player.mjs", "referee.py"];
+
+/// An agent by somebody else, who has read one document and nothing of ours.
 struct Stranger {
     dialect: Dialect,
     service: Service,
@@ -42,12 +69,28 @@ struct Stranger {
 }
 
 impl Stranger {
-    fn seat(place: &Place, office: &Office, dialect: Dialect, number: u32) -> Self {
+    fn player(place: &Place, office: &Office, dialect: Dialect, by: Language, name: &str) -> Self {
+        let program = (by.interpreter(), by.player());
+        Self::seat(place, office, dialect, program, &["--name", name])
+    }
+
+    fn referee(place: &Place, office: &Office, capacity: &str) -> Self {
+        let program = (Language::Python.interpreter(), "referee.py");
+        Self::seat(place, office, Dialect::Flat, program, &["--capacity", capacity])
+    }
+
+    fn seat(
+        place: &Place,
+        office: &Office,
+        dialect: Dialect,
+        (interpreter, program): (&str, &str),
+        more: &[&str],
+    ) -> Self {
         let agents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/agents");
-        let mut command = Command::new("python3");
-        command.arg(agents.join("player.py")).env("PYTHONDONTWRITEBYTECODE", "1");
+        let mut command = Command::new(interpreter);
+        command.arg(agents.join(program)).env("PYTHONDONTWRITEBYTECODE", "1");
         command.args(["--manager", &format!("http://{}/mcp", office.address)]);
-        command.args(["--dialect", dialect.name(), "--name", &format!("{dialect} {number}")]);
+        command.args(["--dialect", dialect.name()]).args(more);
         let mut service = Service::spawn(place, command);
         let address = service.announced()["address"].as_str().unwrap().to_string();
         Self { dialect, service, address }
@@ -58,45 +101,50 @@ impl Stranger {
         let (_, body) = request(&self.address, &get("GET", "/received"))?;
         serde_json::from_str(&body).ok()
     }
+
+    /// Asks it to stop; it must have had nothing to complain about.
+    fn let_go(self, place: &Place) {
+        self.service.terminate();
+        assert_eq!(self.service.end(), Some(0), "{}: {}", self.dialect, complaints(place));
+    }
 }
 
-fn has_python() -> bool {
-    let version = Command::new("python3").arg("--version").output();
-    let there = version.is_ok_and(|output| output.status.success());
-    if !there {
-        eprintln!("SKIPPED: python3 is not there, so nobody plays whom we did not write");
+/// Whether programs in these languages can be run.
+fn can_run(languages: &[Language]) -> bool {
+    let is_there = |name: &str| {
+        let version = Command::new(name).arg("--version").output();
+        version.is_ok_and(|output| output.status.success())
+    };
+    let interpreters = languages.iter().map(|language| language.interpreter());
+    let missing: Vec<&str> = interpreters.filter(|name| !is_there(name)).collect();
+    for name in &missing {
+        eprintln!("SKIPPED: {name} is not there, so nobody plays whom we did not write");
     }
-    there
+    missing.is_empty()
 }
 
 /// What strangers said who had something to complain about.
 fn complaints(place: &Place) -> String {
     let said = std::fs::read_to_string(place.path().join("stderr.txt")).unwrap_or_default();
-    said.lines().filter(|line| line.contains("player.py")).collect::<Vec<_>>().join("\n")
+    let is_one = |line: &&str| PROGRAMS.iter().any(|program| line.contains(program));
+    said.lines().filter(is_one).collect::<Vec<_>>().join("\n")
 }
 
-// req: WIRE-7, WIRE-8
-#[test]
-fn strangers_of_every_dialect_meet_in_one_league() {
-    if !has_python() {
-        return;
-    }
-    let place = Place::new();
-    let office = Office::open(&place);
-    found(&office, &place, &format!("--league spring --start players=14 {PATIENT}"));
-    let referees: Vec<Service> = (0..2).map(|_| office.seat(&place, REFEREE)).collect();
-    let all = Dialect::ALL.into_iter().flat_map(|dialect| [(dialect, 1), (dialect, 2)]);
-    let seat = |(dialect, number)| Stranger::seat(&place, &office, dialect, number);
-    let players: Vec<Stranger> = all.map(seat).collect();
-    let standings = until("the league is over", || {
-        assert_eq!(complaints(&place), "");
+/// Waits until a league of strangers is over, and gives its standings.
+fn standings_at_the_end(place: &Place, office: &Office) -> Value {
+    until("the league is over", || {
+        assert_eq!(complaints(place), "");
         let document = office.look("/api/v1/leagues/spring/standings");
         document.filter(|document| document["phase"] == "completed")
-    });
+    })
+}
+
+/// Waits until players of thirteen matches have heard everything, and lets them go.
+fn let_players_go(place: &Place, players: Vec<Stranger>) {
     for player in players {
         let expected = expected(player.dialect);
         until("the last news have come", || {
-            let received = player.received().unwrap_or_else(|| panic!("{}", complaints(&place)));
+            let received = player.received().unwrap_or_else(|| panic!("{}", complaints(place)));
             let enough = |(kind, count): &(&str, u64)| received[kind].as_u64() >= Some(*count);
             expected.iter().all(enough).then_some(())
         });
@@ -104,19 +152,80 @@ fn strangers_of_every_dialect_meet_in_one_league() {
         let told = received.as_object().unwrap().keys().map(String::as_str);
         let known: BTreeSet<&str> = expected.iter().map(|(kind, _)| *kind).collect();
         assert_eq!(told.collect::<BTreeSet<_>>(), known, "{}", player.dialect);
-        player.service.terminate();
-        assert_eq!(player.service.end(), Some(0), "{}: {}", player.dialect, complaints(&place));
+        player.let_go(place);
     }
+}
+
+// req: WIRE-7, WIRE-8
+#[test]
+fn strangers_of_every_dialect_meet_in_one_league() {
+    if !can_run(&[Language::Python]) {
+        return;
+    }
+    let place = Place::new();
+    let office = Office::open(&place);
+    found(&office, &place, &format!("--league spring --start players=14 {PATIENT}"));
+    let referees: Vec<Service> = (0..2).map(|_| office.seat(&place, REFEREE)).collect();
+    let mut players = vec![];
+    for dialect in Dialect::ALL {
+        for number in 1..=2 {
+            let name = format!("{dialect} {number}");
+            players.push(Stranger::player(&place, &office, dialect, Language::Python, &name));
+        }
+    }
+    let standings = standings_at_the_end(&place, &office);
+    let_players_go(&place, players);
     for referee in referees {
         assert_eq!(referee.end(), Some(0));
     }
     check_record(&place, office, &standings, 91);
 }
 
+// req: WIRE-7, WIRE-8
+#[test]
+fn strangers_of_two_languages_play_under_a_stranger() {
+    let languages = [Language::Python, Language::JavaScript];
+    if !can_run(&languages) {
+        return;
+    }
+    let place = Place::new();
+    let office = Office::open(&place);
+    found(&office, &place, &format!("--league spring --start players=14 {PATIENT}"));
+    // Ours alone has no room for a round of seven matches.
+    let ours = office.seat(&place, &format!("{REFEREE} --capacity 3"));
+    let theirs = Stranger::referee(&place, &office, "4");
+    let mut players = vec![];
+    for dialect in Dialect::ALL {
+        for language in languages {
+            let name = format!("{dialect} by {}", language.interpreter());
+            players.push(Stranger::player(&place, &office, dialect, language, &name));
+        }
+    }
+    let standings = standings_at_the_end(&place, &office);
+    let_players_go(&place, players);
+    assert_eq!(ours.end(), Some(0));
+    let received = until("the referee hears of the end", || {
+        let received = theirs.received().unwrap_or_else(|| panic!("{}", complaints(&place)));
+        (received["LEAGUE_COMPLETED"] == 1).then_some(received)
+    });
+    let run = received["START_MATCH"].as_u64().unwrap();
+    assert!(run > 0 && run < 91, "both have run matches: {received}");
+    assert_eq!(received["MATCH_RESULT_ACK"], run, "no report was refused");
+    theirs.let_go(&place);
+    check_record(&place, office, &standings, 91);
+    let unverified = |event: &&Event| {
+        let draw = DrawEvidence::NotVerifiable;
+        matches!(&event.fact, Fact::ResultRecorded(recorded) if recorded.draw == draw)
+    };
+    let marked = events(&place, "spring").iter().filter(unverified).count();
+    assert_eq!(marked as u64, run, "what it cannot do is marked and counts all the same");
+}
+
 // req: MATCH-12
 #[test]
 fn strangers_of_document_004_play_with_numbers() {
-    if !has_python() {
+    let languages = [Language::Python, Language::JavaScript];
+    if !can_run(&languages) {
         return;
     }
     let place = Place::new();
@@ -124,13 +233,14 @@ fn strangers_of_document_004_play_with_numbers() {
     let line = format!("--league spring --game even_odd_numbers --start players=4 {PATIENT}");
     found(&office, &place, &line);
     let referee = office.seat(&place, REFEREE);
-    let strangers = [1, 2].map(|n| Stranger::seat(&place, &office, Dialect::Payload, n));
+    let strangers = languages.map(|language| {
+        Stranger::player(&place, &office, Dialect::Payload, language, language.interpreter())
+    });
     let ours = office.seat(&place, "player --count 2 --strategy random,even --dialect payload");
     let standings = office.standings_at_the_end("spring");
     assert_eq!(complaints(&place), "");
     for stranger in strangers {
-        stranger.service.terminate();
-        assert_eq!(stranger.service.end(), Some(0));
+        stranger.let_go(&place);
     }
     assert_eq!((referee.end(), ours.end()), (Some(0), Some(0)));
     check_record(&place, office, &standings, 6);
