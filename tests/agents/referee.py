@@ -676,7 +676,7 @@ class Match:
         """Only document 004 has a beginning."""
         if player["dialect"] == "payload":
             fields = {**self.who, "opponent_id": opponent["player_id"]}
-            self.tell(player, "GAME_START", fields, 5)
+            self.tell(player, "GAME_START", fields, self.join_time)
 
     def ask(self, player, opponent):
         other = opponent["player_id"]
