@@ -118,7 +118,6 @@ impl League {
     /// Writes that an agent has a new token. What was handed out under the old one is played
     /// again, and a player is waited for until it has come back.
     pub(super) fn replace_token(&mut self, at: Timestamp, agent: AgentId, nonce: [u8; 32]) {
-        let has_started = self.phase != Phase::Registering;
         let (own, registered_at) = match agent {
             AgentId::Player(id) => {
                 let player = &mut self.players[id.index()];
@@ -134,10 +133,8 @@ impl League {
         *self.hold_mut(agent) = Hold { former, released: false, awaited: true };
         match agent {
             AgentId::Player(player) => {
-                if has_started {
-                    let until = at + self.articles.policy.recovery_window();
-                    self.agenda.awaited.insert(player, until);
-                }
+                let until = at + self.articles.policy.recovery_window();
+                self.agenda.awaited.insert(player, until);
                 let current = self.players[player.index()].current;
                 let outdated = current.filter(|id| self.is_in_play(*id));
                 self.agenda.outdated.extend(outdated);

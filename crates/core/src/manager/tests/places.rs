@@ -85,6 +85,22 @@ fn what_was_handed_out_under_the_old_token_is_played_again_and_waits_for_the_pla
 }
 
 #[test]
+fn a_player_with_a_new_token_is_waited_for_from_the_start_too() {
+    let mut hall = Hall::filled(2, 1);
+    hall.ask(order(Order::Rotate(player(1)))).unwrap();
+    let until = hall.now + hall.league.policy().recovery_window();
+    hall.now = hall.now + Duration::from_secs(1);
+    hall.ask(Command::Start).unwrap();
+    let mut dispatcher = Dispatcher::for_league(&hall.league);
+    assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9), [], "it waits");
+    assert_eq!(hall.league.next_deadline(hall.now).unwrap().at, until);
+    assert_eq!(dispatcher.clone().hand_out(&hall.league, until, 9).len(), 1, "not for ever");
+    hall.ask(Command::RegisterPlayer(back(player(1), 8_101))).unwrap();
+    assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9).len(), 1, "it has come back");
+    assert_eq!(hall.league, hall.replayed());
+}
+
+#[test]
 fn a_referee_gets_matches_again_when_it_shows_its_new_token() {
     let mut hall = Hall::started(4, 2);
     let held = |hall: &Hall| {
