@@ -105,7 +105,8 @@ impl League {
 
     /// Nobody can tell whether a referee reports another choice than it was sent, or a player
     /// proves another one than it sent. The report is refused, and what counts is the proof: only
-    /// its player can have made it, and it was made before the number was known.
+    /// its player can have made it, and it was made before the number was known. Nobody is charged
+    /// for the contradiction; a proof is no way either to be rid of what else happened.
     fn decide_by_proofs(
         &self,
         report: Report,
@@ -115,9 +116,9 @@ impl League {
         let refusal = Refusal::FalseReport { match_id: report.match_id, lie };
         let noted = self.noted(Some(open), &report, refusal.clone());
         let Some(truth) = self.corrected(report) else { return noted };
-        let also = noted.ok().and_then(|noted| noted.fact).into_iter().collect();
-        let reply = Reply::ReportRefused(refusal);
-        Ok(Decision { also, reply, ..record(truth, open) })
+        let mut decision = self.record_of(truth, open);
+        decision.also.extend(noted.ok().and_then(|noted| noted.fact));
+        Ok(Decision { reply: Reply::ReportRefused(refusal), ..decision })
     }
 
     /// The report as it would be if it told what was proved; `None` if that is no game.

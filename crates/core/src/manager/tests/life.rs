@@ -319,6 +319,37 @@ fn a_proved_choice_that_came_to_nothing_is_told_as_it_was_proved() {
 }
 
 #[test]
+fn a_contradicting_proof_erases_nothing_else() {
+    let clumsy = Conduct { answered: true, invalid_moves: 2, ..Conduct::default() };
+    let noted = |hall: &Hall| {
+        hall.books.iter().find_map(|event| {
+            let Fact::ConductNoted { conduct, .. } = &event.fact else { return None };
+            Some(*conduct)
+        })
+    };
+    for operated in [true, false] {
+        let mut hall = Hall::filled(2, 0);
+        hall.ask(officiating(profile(8_001), 4, operated)).unwrap();
+        hall.ask(Command::Start).unwrap();
+        let mut report = contradicted(&hall, &[Seat::A]);
+        report.conduct.a = clumsy;
+        assert!(matches!(hall.file(report), Ok(Reply::ReportRefused(_))));
+        let expected = operated.then(|| Seats::new(clumsy, Conduct::default()));
+        assert_eq!(noted(&hall), expected, "its own invalid moves");
+        assert_eq!(hall.count(|fact| matches!(fact, Fact::ReportRefused { .. })), 1);
+        assert_eq!(hall.replayed(), hall.league);
+    }
+    let mut hall = Hall::started(2, 1);
+    let mut play = nothing();
+    play.stranded.a = Move::word("even");
+    play.choice_proofs.a = Some(hall.proof_of(first(), Seat::A, "odd"));
+    let mut report = hall.sign(first(), Verdict::TechnicalLoss(Seat::B), play);
+    report.conduct.b = SILENT;
+    assert!(matches!(hall.file(report), Ok(Reply::ReportRefused(_))));
+    assert_eq!(noted(&hall), Some(Seats::new(Conduct::default(), SILENT)), "a friend's silence");
+}
+
+#[test]
 fn nobody_is_charged_on_the_word_of_a_foreign_referee() {
     let mut hall = Hall::filled(2, 0);
     hall.ask(officiating(profile(8_001), 4, false)).unwrap();
