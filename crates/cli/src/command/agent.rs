@@ -218,7 +218,7 @@ fn refused(report: &ErrorReport) -> &'static str {
         Some(Code::L003) => {
             "an agent at this address is in the league already: one that was started with --data DIR \
              comes back under its id; one that lost its token needs the administrator's `league \
-             release`; for another one choose another port with --listen"
+             release`, or `league rotate` if it is on another machine now; for another one choose another port with --listen"
         }
         Some(Code::E012) => {
             "players of a league with a roster need their own code (--join-code), each works once \

@@ -1,6 +1,8 @@
 //! An agent's place in the league when its token is lost or seen by others: who gets a new one, and
 //! who may take a place that was let go.
 
+use std::net::IpAddr;
+
 use super::registration::{profile_of_player, profile_of_referee};
 use super::{
     Application, Decision, Fact, League, Phase, PlayerAdmission, Refusal, Reply, StuckCause,
@@ -56,7 +58,7 @@ impl League {
         let player = match &self.admission.players {
             PlayerAdmission::Codes(_) => *self.redeemed.get(&application.join_code?)?,
             PlayerAdmission::Open => match self.registered_as(application)? {
-                AgentId::Player(player) if calls_from_there(application) => player,
+                agent @ AgentId::Player(player) if self.is_from_there(agent, application) => player,
                 AgentId::Player(_) | AgentId::Referee(_) => return None,
             },
         };
@@ -70,10 +72,38 @@ impl League {
         application: &Application,
         operated: bool,
     ) -> Option<RefereeId> {
-        let AgentId::Referee(referee) = self.registered_as(application)? else { return None };
+        let agent = self.registered_as(application)?;
+        let AgentId::Referee(referee) = agent else { return None };
         let known = &self.referees[referee.index()];
-        let is_itself = calls_from_there(application) && (operated || !known.operated);
+        let is_itself = self.is_from_there(agent, application) && (operated || !known.operated);
         (known.hold.released && is_itself).then_some(referee)
+    }
+
+    /// Whether an application comes from the machine that the place belongs to: everybody can name
+    /// an address. Of one with a name it must be the machine that registered before; which that
+    /// was is not in the books, so after a restart nobody can tell.
+    fn is_from_there(&self, agent: AgentId, application: &Application) -> bool {
+        let Application { profile, host, .. } = application;
+        match address_of(&profile.endpoint) {
+            // Whoever names none was found by its host.
+            Address::None => true,
+            Address::Number(number) => number == &**host,
+            Address::Here => is_loopback(host),
+            Address::Name => self.hosts.get(&agent) == Some(host),
+        }
+    }
+
+    /// Why whoever applies like `agent` is not that agent.
+    pub(super) fn not_itself(&self, agent: AgentId, application: &Application) -> Refusal {
+        let by_address = match (agent, &self.admission.players) {
+            (AgentId::Player(_), PlayerAdmission::Codes(_)) => false,
+            (AgentId::Player(_), PlayerAdmission::Open) | (AgentId::Referee(_), _) => true,
+        };
+        let is_free = by_address && self.hold(agent).is_some_and(|hold| hold.released);
+        match is_free && !self.is_from_there(agent, application) {
+            true => Refusal::FromElsewhere(agent),
+            false => Refusal::AlreadyRegistered(agent),
+        }
     }
 
     /// Somebody takes the place of a player that was let go.
@@ -178,19 +208,35 @@ impl League {
     }
 }
 
-/// Whether an application comes from the machine that it names, as far as the address tells:
-/// everybody can name an address.
-fn calls_from_there(application: &Application) -> bool {
-    let Application { profile, host, .. } = application;
-    let rest = profile.endpoint.split_once("://").map_or("", |(_, rest)| rest);
+/// Where an endpoint is, as far as its address tells.
+enum Address<'a> {
+    None,
+    Number(&'a str),
+    /// The machine itself, whichever that is.
+    Here,
+    Name,
+}
+
+fn address_of(endpoint: &str) -> Address<'_> {
+    let rest = endpoint.split_once("://").map_or("", |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let named = match authority.rsplit_once(':') {
         Some((named, port)) if !port.ends_with(']') => named,
         Some(_) | None => authority,
     };
-    let is_number = named.starts_with('[')
-        || named.chars().all(|c| c.is_ascii_digit() || c == '.') && !named.is_empty();
-    !is_number || named == &**host
+    match named {
+        "" => Address::None,
+        _ if named.starts_with('[') => Address::Number(named),
+        _ if named.chars().all(|c| c.is_ascii_digit() || c == '.') => Address::Number(named),
+        _ if named.eq_ignore_ascii_case("localhost") => Address::Here,
+        _ => Address::Name,
+    }
+}
+
+/// Whether a host, as it stands in an address, is the machine itself.
+fn is_loopback(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// A place that was let go has somebody again, with a token of its own.

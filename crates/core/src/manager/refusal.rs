@@ -26,6 +26,11 @@ pub enum Refusal {
     /// Another agent is registered at the same address.
     #[error("{0} is already registered at this contact endpoint")]
     AlreadyRegistered(AgentId),
+    /// The agent's place was let go, and somebody wants it from another machine.
+    #[error(
+        "{0} may register again, but from the machine that it registered from before, and this is another one or nobody knows any more"
+    )]
+    FromElsewhere(AgentId),
     /// The league has all the players it takes.
     #[error("the league is full: it takes {limit} players")]
     LeagueFull {

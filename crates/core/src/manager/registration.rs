@@ -32,7 +32,7 @@ impl League {
             return self.decide_player_place(now, player, application, dice);
         }
         if let Some(agent) = self.registered_as(&application) {
-            return self.same_again(now, agent, &application).map_err(|no| self.or_over(no));
+            return self.same_again(now, agent, &application);
         }
         if self.phase != Phase::Registering {
             return Err(Refusal::LateRegistration);
@@ -72,7 +72,7 @@ impl League {
             return self.decide_referee_place(now, referee, application, offers, dice);
         }
         if let Some(agent) = self.registered_as(&application) {
-            return self.same_again(now, agent, &application).map_err(|no| self.or_over(no));
+            return self.same_again(now, agent, &application);
         }
         if matches!(self.phase, Phase::Completed { .. }) {
             return Err(Refusal::LateRegistration);
@@ -142,7 +142,7 @@ impl League {
             let reply = Reply::Registered { agent, nonce };
             return Ok(Decision { fact: None, also: vec![], reply });
         }
-        Err(Refusal::AlreadyRegistered(agent))
+        Err(self.or_over(self.not_itself(agent, application)))
     }
 
     /// Nobody who comes too late is helped by knowing that its address is taken.

@@ -62,6 +62,12 @@ pub(super) fn refused(refusal: &Refusal) -> Box<ErrorReport> {
                  place go (`league release {agent}`)"
             );
         }
+        Refusal::FromElsewhere(agent) => {
+            report.action_required = format!(
+                "Register from that machine, or ask the administrator for a new token (`league \
+                 rotate {agent}`)"
+            );
+        }
         Refusal::AlreadyStarted => report.action_required = "Nothing; it is running".into(),
         Refusal::UnsupportedGame(_)
         | Refusal::LeagueFull { .. }
@@ -90,7 +96,7 @@ const fn code(refusal: &Refusal) -> Code {
         Refusal::BadProfile(_) => Code::E003,
         Refusal::UnsupportedVersion { .. } => Code::E018,
         Refusal::UnsupportedGame(_) => Code::L001,
-        Refusal::AlreadyRegistered(_) => Code::L003,
+        Refusal::AlreadyRegistered(_) | Refusal::FromElsewhere(_) => Code::L003,
         Refusal::LeagueFull { .. } | Refusal::TooManyReferees { .. } => Code::L002,
         Refusal::LateRegistration | Refusal::RegistrationClosed => Code::E019,
         Refusal::JoinCodeNeeded

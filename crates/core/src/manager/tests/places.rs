@@ -161,13 +161,43 @@ fn without_codes_the_address_says_who_comes_back() {
         let application = Application { host: host.into(), ..application(profile(8_101)) };
         Command::RegisterPlayer(Box::new(application))
     };
-    let taken = Err(Refusal::AlreadyRegistered(player(1)));
-    assert_eq!(hall.ask(from("10.6.6.6")), taken, "everybody can name an address");
+    let elsewhere = Err(Refusal::FromElsewhere(player(1)));
+    assert_eq!(hall.ask(from("10.6.6.6")), elsewhere, "everybody can name an address");
     let told = hall.ask(from("127.0.0.1")).unwrap();
     assert!(matches!(told, Reply::Registered { agent, .. } if agent == player(1)));
     assert_ne!(nonce(&hall, 1), nonce_before);
     hall.play_to_the_end();
     assert_eq!(hall.league, hall.replayed());
+}
+
+#[test]
+fn a_place_with_a_name_for_an_address_is_for_the_machine_that_had_it() {
+    let named = |endpoint: &str| Profile { endpoint: endpoint.into(), ..profile(0) };
+    let from = |host: &str, endpoint: &str| {
+        let application = Application { host: host.into(), ..application(named(endpoint)) };
+        Command::RegisterPlayer(Box::new(application))
+    };
+    let is_taken =
+        |told, agent| matches!(told, Ok(Reply::Registered { agent: a, .. }) if a == agent);
+    let (ada, here) = ("http://ada.lan:8101/mcp", "http://LocalHost:8102/mcp");
+    let mut hall = Hall::filled(0, 1);
+    hall.ask(from("10.0.0.7", ada)).unwrap();
+    hall.ask(from("127.0.0.1", here)).unwrap();
+    hall.ask(Command::Start).unwrap();
+    hall.now = hall.now + Duration::from_secs(600);
+    for number in [1, 2] {
+        hall.ask(order(Order::Release(player(number)))).unwrap();
+    }
+    let mut restarted = Hall { league: hall.replayed(), ..Hall::new(StartRule::OnCommand) };
+    let elsewhere = |number| Err(Refusal::FromElsewhere(player(number)));
+    for (host, endpoint, number) in [("10.6.6.6", ada, 1), ("10.6.6.6", here, 2)] {
+        assert_eq!(hall.ask(from(host, endpoint)), elsewhere(number), "everybody knows the name");
+    }
+    assert!(is_taken(hall.ask(from("10.0.0.7", ada)), player(1)));
+    assert!(is_taken(hall.ask(from("[::1]", here)), player(2)), "the machine itself");
+    restarted.now = hall.now;
+    assert_eq!(restarted.ask(from("10.0.0.7", ada)), elsewhere(1), "nobody knows who it was");
+    assert!(is_taken(restarted.ask(from("127.0.0.1", here)), player(2)));
 }
 
 #[test]
@@ -189,7 +219,8 @@ fn a_released_place_of_the_operators_referee_is_not_for_strangers() {
     };
     let taken = Err(Refusal::AlreadyRegistered(referee(1)));
     assert_eq!(hall.ask(here(8_001, false)), taken);
-    assert_eq!(hall.ask(officiating(profile(8_001), 4, true)), taken, "from elsewhere");
+    let elsewhere = Err(Refusal::FromElsewhere(referee(1)));
+    assert_eq!(hall.ask(officiating(profile(8_001), 4, true)), elsewhere);
     hall.ask(here(8_001, true)).unwrap();
     hall.ask(here(8_002, false)).unwrap();
     let may = |hall: &Hall, at: usize| hall.league.may_officiate(&hall.league.referees()[at]);
