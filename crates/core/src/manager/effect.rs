@@ -15,8 +15,11 @@ pub enum Effect {
     AnnounceStandings,
     /// Tell everybody that the league is over.
     AnnounceCompleted,
-    /// An agent has joined, has come back, perhaps to another address, or has a new token.
+    /// An agent has joined or has come back, perhaps to another address or with a new token.
     Welcome(AgentId),
+    /// Tell an agent nothing more: it has yet to come back with its new token, which is in all
+    /// that it would be told, and somebody else may listen where it was.
+    FallSilent(AgentId),
     /// Tell an agent that it is suspended, and until when it may recover.
     NoticeSuspension(AgentId),
     /// Tell an agent that it plays again.
@@ -54,13 +57,13 @@ impl League {
             Fact::LeagueStarted | Fact::Administered { .. } => self.alerted(),
             Fact::PlayerRegistered { player, .. } => {
                 let mut effects = self.alerted();
-                effects.insert(0, Effect::Welcome(AgentId::Player(*player)));
+                effects.insert(0, self.addressed(AgentId::Player(*player)));
                 effects
             }
-            Fact::PlayerReturned { player, .. } => vec![Effect::Welcome(AgentId::Player(*player))],
-            Fact::TokenReplaced { agent, .. } => vec![Effect::Welcome(*agent)],
+            Fact::PlayerReturned { player, .. } => vec![self.addressed(AgentId::Player(*player))],
+            Fact::TokenReplaced { agent, .. } => vec![self.addressed(*agent)],
             Fact::RefereeRegistered { referee, .. } | Fact::RefereeReturned { referee, .. } => {
-                vec![Effect::Welcome(AgentId::Referee(*referee))]
+                vec![self.addressed(AgentId::Referee(*referee))]
             }
             Fact::RoundOpened { round, .. } => {
                 let waiting = self.suspended_players().map(Alert::PlayerSuspended);
@@ -93,6 +96,14 @@ impl League {
         let stuck = self.stuck_matches().map(Alert::MatchStuck);
         let suspended = self.suspended_players().map(Alert::PlayerSuspended);
         no_referee.into_iter().chain(stuck).chain(suspended)
+    }
+
+    /// Whether an agent that something has changed about is told things, as it stands now.
+    fn addressed(&self, agent: AgentId) -> Effect {
+        match self.is_away(agent) {
+            true => Effect::FallSilent(agent),
+            false => Effect::Welcome(agent),
+        }
     }
 
     fn alerted(&self) -> Vec<Effect> {

@@ -32,6 +32,11 @@ impl League {
         }
     }
 
+    /// Whether an agent has yet to come back with its new token.
+    pub fn is_away(&self, agent: AgentId) -> bool {
+        self.hold(agent).is_some_and(|hold| hold.awaited)
+    }
+
     pub(super) fn hold_mut(&mut self, agent: AgentId) -> &mut Hold {
         match agent {
             AgentId::Player(id) => &mut self.players[id.index()].hold,

@@ -136,7 +136,7 @@ impl League {
             && self.hosts.get(&agent).is_none_or(|known| known == host)
             && !application.token_used
             // A token that was ordered anew is handed over by the administrator and nobody else.
-            && self.hold(agent).is_some_and(|hold| !hold.awaited)
+            && !self.is_away(agent)
             && now.since(registered_at) <= SAME_ANSWER;
         if is_repeated {
             let reply = Reply::Registered { agent, nonce };

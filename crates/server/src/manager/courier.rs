@@ -52,6 +52,8 @@ pub(super) struct Courier {
 pub(super) struct Mail {
     pub(super) notices: VecDeque<Arc<Notice>>,
     pub(super) handouts: Vec<Handout>,
+    /// Nothing comes any more: somebody else has the agent's mail now.
+    is_last: bool,
 }
 
 /// What a courier carries letters with.
@@ -93,16 +95,35 @@ impl Courier {
         self.arrived.notify_one();
     }
 
-    /// Waits for mail and takes all of it. Notices to an address that does not answer wait until
+    /// What is in the mail is the last of it.
+    pub(super) fn retire(&self) {
+        lock(&self.mail).is_last = true;
+        self.arrived.notify_one();
+    }
+
+    /// Nobody is there any more for what is in the mail.
+    pub(super) fn dismiss(&self) {
+        *lock(&self.mail) = Mail { is_last: true, ..Mail::default() };
+        self.arrived.notify_one();
+    }
+
+    /// Waits for mail and takes all of it; `None` after the last of it. Notices to an address that does not answer wait until
     /// its breaker allows a trial; matches do not, since somebody else can take them.
-    pub(super) async fn collect(&self) -> Mail {
+    pub(super) async fn collect(&self) -> Option<Mail> {
         loop {
             let wait = self.refused_for();
             {
                 let mut mail = lock(&self.mail);
                 let is_due = wait.is_none() && !mail.notices.is_empty();
                 if is_due || !mail.handouts.is_empty() {
-                    return std::mem::take(&mut *mail);
+                    let is_last = mail.is_last;
+                    return Some(std::mem::replace(
+                        &mut *mail,
+                        Mail { is_last, ..Mail::default() },
+                    ));
+                }
+                if mail.is_last && mail.notices.is_empty() {
+                    return None;
                 }
             }
             match wait {
@@ -115,7 +136,7 @@ impl Courier {
     /// Puts notices back that an address did not take which is not called for a while. What came
     /// meanwhile is newer.
     pub(super) fn put_back(&self, notices: VecDeque<Arc<Notice>>) {
-        if self.refused_for().is_none() {
+        if self.refused_for().is_none() || lock(&self.mail).is_last {
             return;
         }
         let newer = std::mem::replace(&mut lock(&self.mail).notices, notices);

@@ -289,7 +289,9 @@ pub(super) fn start_match(
 ) -> Option<StartMatch> {
     let round = league.open_round()?;
     let open = league.open_match(handout.match_id)?;
-    if open.attempt != handout.attempt || open.referee != handout.referee {
+    let is_theirs = open.attempt == handout.attempt && open.referee == handout.referee;
+    // A match that waits for a referee stays with the one that was given a new token.
+    if !is_theirs || league.is_away(AgentId::Referee(handout.referee)) {
         return None;
     }
     let assigned = |seat: Seat| assigned_player(keys, league, open, (handout, seat), table);

@@ -104,7 +104,7 @@ impl Outbound {
         });
         let players = league.players().iter().map(|player| AgentId::Player(player.id));
         let referees = league.referees().iter().map(|referee| AgentId::Referee(referee.id));
-        for agent in players.chain(referees) {
+        for agent in players.chain(referees).filter(|agent| !league.is_away(*agent)) {
             self.welcome(league, agent);
         }
         match league.phase() {
@@ -121,6 +121,11 @@ impl Outbound {
     pub(super) fn perform(self: &Arc<Self>, effect: Effect) {
         match effect {
             Effect::Welcome(agent) => self.welcome(&self.stub.published().league, agent),
+            Effect::FallSilent(agent) => {
+                if let Some(courier) = lock(&self.couriers).remove(&agent) {
+                    courier.dismiss();
+                }
+            }
             Effect::AnnounceRound(round) => {
                 let published = self.stub.published();
                 let mut table = lock(&self.table);
@@ -247,7 +252,9 @@ impl Outbound {
         self.stub.contacts().returned(agent);
         let place = (league.id().clone(), self.stub.contacts().clone());
         let courier = Arc::new(Courier::new((agent, token), address, place));
-        lock(&self.couriers).insert(agent, courier.clone());
+        if let Some(former) = lock(&self.couriers).insert(agent, courier.clone()) {
+            former.retire();
+        }
         let (outbound, mut leaving) = (self.clone(), self.leaving.subscribe());
         lock(&self.tasks).spawn(async move {
             loop {
@@ -256,6 +263,7 @@ impl Outbound {
                     mail = courier.collect() => mail,
                     _ = leaving.wait_for(|leaving| *leaving) => break,
                 };
+                let Some(mail) = mail else { break };
                 outbound.deliver(&courier, mail).await;
             }
         });

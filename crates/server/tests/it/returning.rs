@@ -1,10 +1,13 @@
 //! Agents that come back with their own token, and what registered agents may ask.
 
+use league_core::id::{AgentId, PlayerId};
+use league_core::manager::{Command, Order, Reply as Told};
+use league_core::proof::{Keys, Secret};
 use serde_json::{Value, json};
 
 use crate::rpc::Reply;
 use crate::shape::{Shape, merge};
-use crate::stage::{LEAGUE, Plan, Stage, results};
+use crate::stage::{LEAGUE, Plan, SECRET, Stage, results};
 use crate::stranger::{Identity, Stranger};
 
 const REGISTER: (&str, &str) = ("register_player", "LEAGUE_REGISTER_REQUEST");
@@ -41,6 +44,51 @@ fn a_player_comes_back_with_its_token_and_nobody_else_does() {
     let recorded = results(&stage.whole_league());
     assert_eq!(recorded.len(), 1);
     assert_eq!(new.all("GAME_INVITATION").len(), 1, "it is called where it is now");
+}
+
+/// Has the administrator replace the token of P01, and gives the new one.
+fn rotated(stage: &Stage) -> Identity {
+    let agent = AgentId::Player(PlayerId::new(1));
+    let order = Command::Administer { order: Order::Rotate(agent), reason: "seen".into() };
+    let told = stage.block_on(stage.stub.ask(order, None)).unwrap();
+    let Told::TokenReplaced { nonce, .. } = told else { panic!("{told:?}") };
+    let keys = Keys::derive(&Secret::new(SECRET));
+    let form = stage.stub.published().league.policy().token_form();
+    let token = keys.token(form, &LEAGUE.parse().unwrap(), agent, &nonce);
+    Identity { id: "P01".into(), token: token.expose().into() }
+}
+
+// req: AUTH-3
+#[test]
+fn the_old_address_is_told_nothing_before_the_agent_shows_its_new_token() {
+    let data = tempfile::tempdir().unwrap();
+    let stage = Stage::open_in(data.path(), &Plan::on_command(3));
+    let address = stage.address;
+    let referee = Stranger::referee();
+    referee.register(&stage);
+    let players = [(); 3].map(|()| Stranger::player(Shape::Flat));
+    players.iter().for_each(|player| drop(player.register(&stage)));
+    let me = rotated(&stage);
+    stage.block_on(stage.stub.ask(Command::Start, None)).unwrap();
+    let others = || players[1..].iter();
+    others().for_each(|player| drop(player.nth(1, "ROUND_ANNOUNCEMENT")));
+    stage.close();
+    let stage = Stage::reopen_in(data.path(), SECRET, address).unwrap();
+    others().for_each(|player| drop(player.nth(2, "ROUND_ANNOUNCEMENT")));
+    let back = again(&stage, &players[0], &me);
+    assert_eq!(back["status"], "ACCEPTED", "{back}");
+    // Its mail keeps its order: whatever was sent before has come when this has.
+    let ban = |number| {
+        let order = Order::Ban(AgentId::Player(PlayerId::new(number)));
+        let order = Command::Administer { order, reason: "the end".into() };
+        drop(stage.block_on(stage.stub.ask(order, None)).unwrap());
+    };
+    ban(2);
+    ban(3);
+    stage.whole_league();
+    players[0].nth(1, "LEAGUE_COMPLETED");
+    let told = players[0].all("ROUND_ANNOUNCEMENT");
+    assert!(told.iter().all(|call| call.message["round_id"] != 1), "{told:?}");
 }
 
 // req: RESULT-7

@@ -55,7 +55,8 @@ impl Mail {
     pub(super) fn resume(&mut self, league: &League, keys: &Keys) {
         let players = league.players().iter().map(|player| AgentId::Player(player.id));
         let referees = league.referees().iter().map(|referee| AgentId::Referee(referee.id));
-        players.chain(referees).for_each(|agent| self.welcome(league, keys, agent));
+        let there = players.chain(referees).filter(|agent| !league.is_away(*agent));
+        there.for_each(|agent| self.welcome(league, keys, agent));
         match league.phase() {
             Phase::Playing(round) => self.post_all(News::Round(round.id.number())),
             Phase::Completed { .. } => self.post_all(News::Completed),
@@ -72,6 +73,7 @@ impl Mail {
     ) {
         match effect {
             Effect::Welcome(agent) => self.welcome(league, keys, agent),
+            Effect::FallSilent(agent) => drop(self.couriers.remove(&agent)),
             Effect::AnnounceRound(round) => self.post_all(News::Round(round.number())),
             Effect::AnnounceRoundCompleted(round) => {
                 self.post_all(News::RoundOver(round.number()));

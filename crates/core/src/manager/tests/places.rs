@@ -49,11 +49,13 @@ fn a_new_token_is_another_one_and_is_told_to_the_administrator_alone() {
     assert_eq!(told, Reply::TokenReplaced { agent: player(1), nonce: after });
     assert_ne!(before, after);
     assert_eq!(hall.league.hold(player(1)).unwrap().former, Some(before));
-    assert_eq!(hall.league.effects(hall.books.last().unwrap()), [Effect::Welcome(player(1))]);
+    let effects = hall.league.effects(hall.books.last().unwrap());
+    assert_eq!(effects, [Effect::FallSilent(player(1))], "not even the agent's old address");
     let taken = Err(Refusal::AlreadyRegistered(player(1)));
     assert_eq!(hall.join_player(1), taken, "the first registration again");
     hall.ask(Command::RegisterPlayer(back(player(1), 8_101))).unwrap();
-    assert!(!hall.league.hold(player(1)).unwrap().awaited);
+    assert!(!hall.league.is_away(player(1)));
+    assert_eq!(hall.league.effects(hall.books.last().unwrap()), [Effect::Welcome(player(1))]);
     assert_eq!(hall.ask(order(Order::Rotate(player(9)))), Err(Refusal::UnknownAgent(player(9))));
     assert_eq!(hall.league, hall.replayed());
 }
