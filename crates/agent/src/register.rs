@@ -226,7 +226,9 @@ async fn join<Id: FromStr + Display>(
         keep.read()?.filter(|kept: &Membership<Id>| wanted(&kept.league));
     let joined = match ask(exchange, application, &role, kept.as_ref()).await {
         // The league it was in is over or gone; it joins another one as a newcomer.
-        Err(RegisterError::Rejected(report)) if kept.is_some() && is_past(&report) => {
+        Err(RegisterError::Rejected(report))
+            if kept.is_some() && is_past(&report, application.dialect) =>
+        {
             ask(exchange, application, &role, None).await?
         }
         Err(RegisterError::Rejected(report)) if kept.is_some() => {
@@ -259,12 +261,12 @@ async fn ask<Id: Display>(
     Ok(member)
 }
 
-/// Whether the league that an agent wants to come back to is over, or not there any more.
-fn is_past(report: &ErrorReport) -> bool {
-    let past = [Code::E014, Code::E019, Code::E005];
-    // In document 004's words too.
-    let told = past.map(|code| code.told(Dialect::Payload));
-    report.code.known().is_some_and(|code| past.contains(&code) || told.contains(&code))
+/// Whether the league that an agent wants to come back to is over, or not there any more, as the
+/// agent's own dialect tells it. What may mean something else as well is no reason to give up a
+/// token: document 004 has one code for all that can be wrong with a registration.
+fn is_past(report: &ErrorReport, dialect: Dialect) -> bool {
+    let past = [Code::E014, Code::E019, Code::E005].map(|code| code.told(dialect));
+    report.code.known().is_some_and(|code| code != Code::L001 && past.contains(&code))
 }
 
 fn joined(exchange: &Exchange, id: impl ToString, league: &LeagueId, note: Option<&str>) {
@@ -360,5 +362,30 @@ fn settle<Id>(
             Ok((Membership { id, token, league }, note))
         }
         RegisterResponse::Rejected(report) => Err(RegisterError::Rejected(report)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_given_up_only_for_a_league_that_is_past() {
+        for (dialect, code, expected) in [
+            (Dialect::Flat, Code::E014, true),
+            (Dialect::Flat, Code::E019, true),
+            (Dialect::Flat, Code::E005, true),
+            (Dialect::Flat, Code::L001, false),
+            (Dialect::Flat, Code::L004, false),
+            (Dialect::Flat, Code::L005, false),
+            (Dialect::Flat, Code::E018, false),
+            (Dialect::Payload, Code::L005, true),
+            (Dialect::Payload, Code::L004, true),
+            (Dialect::Payload, Code::L001, false),
+            (Dialect::Payload, Code::E012, false),
+        ] {
+            let report = ErrorReport::new(code, "");
+            assert_eq!(is_past(&report, dialect), expected, "{dialect:?} {code}");
+        }
     }
 }
