@@ -105,9 +105,23 @@ pub(crate) struct ManagerArgs {
 #[derive(Debug, Args)]
 pub(crate) struct TokenArgs {
     /// The manager's data directory, to read the administrator's token from; LEAGUE_ADMIN_TOKEN
-    /// counts more. LEAGUE_DATA and league.toml in the current directory change the default
-    #[arg(long, value_name = "DIR", default_value_os_t = near::data())]
-    pub(crate) data: PathBuf,
+    /// counts more. If nothing is said, that of LEAGUE_DATA or of league.toml in the current
+    /// directory, else league-data
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+impl TokenArgs {
+    /// The data directory that the token is read from.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.data.clone().unwrap_or_else(near::data)
+    }
+
+    /// Whether somebody said where the token is.
+    pub(crate) fn is_given(&self) -> bool {
+        let is_set = |name| std::env::var_os(name).is_some_and(|set| !set.is_empty());
+        self.data.is_some() || is_set("LEAGUE_ADMIN_TOKEN") || is_set("LEAGUE_DATA")
+    }
 }
 
 /// Found a league on a running manager.
@@ -218,7 +232,8 @@ pub(crate) struct MatchActArgs {
 ///
 /// Of one league, every agent is listed as well: its state, what went wrong with the calls to it,
 /// how fast it answers referees, how far its clock is off, and when it was last heard of. The
-/// administrator also sees who of a roster is behind each player, and who has not joined.
+/// administrator also sees who of a roster is behind each player, and who has not joined. A manager
+/// on another machine is shown the token only if --data or the environment says where it is.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -238,7 +253,8 @@ pub(crate) struct StatusArgs {
 
 /// Show the table of a league.
 ///
-/// The administrator also sees who of a roster is behind each player.
+/// The administrator also sees who of a roster is behind each player. A manager on another machine
+/// is shown the token only if --data or the environment says where it is.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -177,6 +177,13 @@ fn base(address: &str) -> anyhow::Result<String> {
     Ok(format!("http://{authority}{path}"))
 }
 
+/// The host and the port that `address` names.
+pub(crate) fn place(address: &str) -> Option<(String, u16)> {
+    let uri: Uri = base(address).ok()?.parse().ok()?;
+    let host = uri.host()?.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+    Some((host, uri.port_u16().unwrap_or(80)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use crate::client;
 use crate::config::{self, Usual};
 
 /// The data directory of the manager that is meant.
@@ -16,12 +17,31 @@ pub(crate) fn data() -> PathBuf {
 
 /// The address of the manager that is meant.
 pub(crate) fn manager() -> String {
-    let set = |name: &str| std::env::var(name).ok().filter(|set| !set.trim().is_empty());
     if let Some(url) = set("LEAGUE_MANAGER") {
         return url;
     }
-    let listen = set("LEAGUE_LISTEN").unwrap_or_else(|| usual().listen.clone());
-    url(&listen).or_else(|| url(config::LISTEN)).unwrap_or_default()
+    url(&listen()).or_else(|| url(config::LISTEN)).unwrap_or_default()
+}
+
+/// Whether `manager` is on this machine, or where the one of the environment or of the file
+/// listens.
+pub(crate) fn is_own(manager: &str) -> bool {
+    is_at(manager, &listen())
+}
+
+fn is_at(manager: &str, listen: &str) -> bool {
+    let Some((host, port)) = client::place(manager) else { return false };
+    let is_here =
+        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    is_here || url(listen).and_then(|url| client::place(&url)) == Some((host, port))
+}
+
+fn listen() -> String {
+    set("LEAGUE_LISTEN").unwrap_or_else(|| usual().listen.clone())
+}
+
+fn set(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|set| !set.trim().is_empty())
 }
 
 /// Whoever changes something must not do it to another manager because the file cannot be read.
@@ -61,5 +81,30 @@ mod tests {
         assert_eq!(url("[::]:8059").as_deref(), Some("http://[::1]:8059"));
         assert_eq!(url("127.0.0.1:0"), None);
         assert_eq!(url("nonsense"), None);
+    }
+
+    #[test]
+    fn a_manager_is_ours_on_this_machine_or_where_ours_listens() {
+        for ours in [
+            "http://127.0.0.1:9000",
+            "localhost:8000",
+            "http://[::1]:8000/mcp",
+            "http://127.7.7.7:1",
+            "http://10.0.0.5:8000/",
+        ] {
+            assert!(is_at(ours, "10.0.0.5:8000"), "{ours}");
+        }
+        for other in [
+            "http://10.0.0.5:8001",
+            "http://10.0.0.6:8000",
+            "http://league.example:8000",
+            "http://localhost.example:8000",
+            "http://127.0.0.1@league.example:8000",
+            "http://0.0.0.0:8000",
+            "nonsense",
+        ] {
+            assert!(!is_at(other, "10.0.0.5:8000"), "{other}");
+            assert!(!is_at(other, "0.0.0.0:8000"), "{other}");
+        }
     }
 }

@@ -158,7 +158,7 @@ fn administrator(
     manager: &ManagerArgs,
     token: &TokenArgs,
 ) -> Result<Client, Failure> {
-    let token = admin_token(&token.data)?;
+    let token = admin_token(&token.data())?;
     Client::new(&manager.manager, Some(token)).map_err(|error| Failure::usage(command, error))
 }
 

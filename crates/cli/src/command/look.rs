@@ -10,15 +10,18 @@ use super::{admin, roster};
 use crate::admin_args::{ManagerArgs, StandingsArgs, StatusArgs, TokenArgs, WatchArgs};
 use crate::client::{Client, Unreachable};
 use crate::report::{Failure, Hint};
-use crate::{interrupt, output};
+use crate::{interrupt, near, output};
 
 /// Pause between two looks at a league.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) fn status(args: &StatusArgs) -> Result<(), Failure> {
-    let (client, anybody) =
-        (reader("status", &args.manager, &args.token)?, client("status", &args.manager)?);
+    let anybody = client("status", &args.manager)?;
     let league = named("status", args.league.as_deref())?;
+    let client = match league {
+        Some(_) => reader("status", &args.manager, &args.token)?,
+        None => client("status", &args.manager)?,
+    };
     let document = block_on(async {
         let mut document = match league {
             Some(id) => anybody.get(&format!("/api/v1/leagues/{id}")).await?,
@@ -213,9 +216,18 @@ fn table(document: &Value) -> String {
     out
 }
 
-/// A client that shows the administrator's token if there is one to be found.
+/// A client that shows the administrator's token if there is one to be found. A token that merely
+/// lies here is nothing to a manager elsewhere, which could take our own leagues with it.
 fn reader(command: &str, manager: &ManagerArgs, token: &TokenArgs) -> Result<Client, Failure> {
-    let token = admin::found_token(&token.data).ok();
+    let found = admin::found_token(&token.data()).ok();
+    let is_shown = token.is_given() || near::is_own(&manager.manager);
+    if found.is_some() && !is_shown {
+        output::say(
+            "the administrator's token here is not shown to a manager elsewhere; if it is the one of \
+             that manager, --data DIR or LEAGUE_ADMIN_TOKEN says so",
+        );
+    }
+    let token = found.filter(|_| is_shown);
     Client::new(&manager.manager, token).map_err(|error| Failure::usage(command, error))
 }
 

@@ -1,5 +1,9 @@
 //! Leagues that only take those on a roster, each with a code of its own.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::sync::mpsc::{Receiver, sync_channel};
+
 use serde_json::{Value, json};
 
 use crate::program::Place;
@@ -125,6 +129,51 @@ fn the_administrator_sees_who_is_who_and_nobody_else_does() {
     let nobody = status("--data nowhere");
     assert_eq!((nobody.code, nobody.stderr.as_str()), (Some(0), ""));
     assert!(people.iter().all(|person| !nobody.stdout.contains(person)), "{}", nobody.stdout);
+}
+
+/// Answers everybody as a manager would that has a league `spring`, and tells what it was asked.
+fn listening_stranger() -> (u16, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (heard, asked) = sync_channel(16);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = String::new();
+            let mut lines = BufReader::new(stream.try_clone().unwrap());
+            while !request.ends_with("\r\n\r\n") && lines.read_line(&mut request).unwrap() > 0 {}
+            // Before the answer: whoever has that looks at what was asked.
+            if heard.send(request).is_err() {
+                break;
+            }
+            let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}";
+            stream.write_all(head.as_bytes()).unwrap();
+        }
+    });
+    (port, asked)
+}
+
+// req: AUTH-3
+#[test]
+fn the_administrators_token_goes_to_no_manager_elsewhere() {
+    let place = Place::new();
+    std::fs::create_dir(place.data()).unwrap();
+    std::fs::write(place.data().join("admin-token"), "tok_ours").unwrap();
+    let (port, asked) = listening_stranger();
+    // This machine under an address that does not say so.
+    let elsewhere = format!("--manager http://0.0.0.0:{port}");
+    let shows = |line: &str| {
+        let run = place.run(line);
+        assert_eq!(run.code, Some(0), "{line}: {}", run.stderr);
+        let shown = asked.try_iter().any(|request| request.contains("tok_ours"));
+        assert_eq!(run.stderr.contains("is not shown to a manager elsewhere"), !shown, "{line}");
+        shown
+    };
+    for command in ["status spring", "standings spring"] {
+        assert!(!shows(&format!("{command} {elsewhere}")), "{command}");
+        assert!(shows(&format!("{command} {elsewhere} --data league-data")), "{command}");
+        assert!(shows(&format!("{command} --manager http://localhost:{port}")), "{command}");
+    }
 }
 
 #[test]
