@@ -42,7 +42,7 @@ pub(super) fn create(args: &CreateArgs) -> Result<(), Failure> {
     look::written(&format!("  {}\n", look::summary(&founded)))?;
     let code = if args.roster.is_some() { " --join-code CODE" } else { "" };
     // The manager's own directory has it too, and then it need not be shown.
-    let file = args.token.data.join(format!("join-key-{league}"));
+    let file = args.token.data().join(format!("join-key-{league}"));
     let is_there = std::fs::read_to_string(&file).is_ok_and(|kept| kept.trim() == key);
     let (before, key) = match is_there {
         true => (String::new(), format!(" --join-key {}", file.display())),
