@@ -107,8 +107,9 @@ impl Courier {
         self.arrived.notify_one();
     }
 
-    /// Waits for mail and takes all of it; `None` after the last of it. Notices to an address that does not answer wait until
-    /// its breaker allows a trial; matches do not, since somebody else can take them.
+    /// Waits for mail and takes all of it; `None` after the last of it. Notices to an address that
+    /// does not answer wait until its breaker allows a trial; matches do not, since somebody else
+    /// can take them.
     pub(super) async fn collect(&self) -> Option<Mail> {
         loop {
             let wait = self.refused_for();
