@@ -60,6 +60,8 @@ const _: () = assert!(COMMIT_ROWS_MAX <= BATCH_ROWS_MAX);
 pub const MAILBOX_MAX: usize = 4_096;
 /// Questions that a league's writer answers with one append.
 pub const ACTOR_BATCH_MAX: usize = 512;
+/// Rows after which a league's writer takes no further question into an append.
+pub const ACTOR_BATCH_ROWS: usize = 2_048;
 /// Bytes after which a league's writer takes no further question into an append.
 pub const ACTOR_BATCH_BYTES: usize = 16 * 1024 * 1024;
 /// How soon a league's writer looks again at something that was due and could not be done.
@@ -157,6 +159,7 @@ pub const REOFFER_PAUSE: Duration = Duration::from_secs(1);
 /// Calls that fail before a match goes to another referee.
 pub const ORDER_TRIES: u32 = 2;
 
-// Every question leads to at most three rows: what was asked, the end of a round, the next round.
-const _: () = assert!(ACTOR_BATCH_MAX * 3 < BATCH_ROWS_MAX);
+// What is decided about a question is a handful of rows, which are not torn apart; what follows
+// from them may be more than one append takes.
+const _: () = assert!(ACTOR_BATCH_ROWS + ACTOR_BATCH_MAX < BATCH_ROWS_MAX);
 const _: () = assert!(ACTOR_BATCH_BYTES + 2 * ROW_BYTES_MAX < BATCH_BYTES_MAX);

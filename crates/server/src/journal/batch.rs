@@ -48,6 +48,15 @@ impl Batch {
         rows + beside
     }
 
+    /// Cuts off what comes after the first `rows` rows.
+    #[must_use]
+    pub(crate) fn split_off(&mut self, rows: usize) -> Self {
+        let after = self.attachments.extract_if(.., |beside| beside.row >= rows);
+        let after = after.map(|beside| Attachment { row: beside.row - rows, ..beside });
+        let attachments = after.collect();
+        Self { rows: self.rows.split_off(rows), attachments }
+    }
+
     /// Refuses what no journal may store.
     ///
     /// # Panics

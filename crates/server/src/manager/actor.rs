@@ -13,7 +13,8 @@ use super::stall::Stall;
 use super::{Ask, Books, Outbound, Published, Stub, chronicle};
 use crate::journal::JournalError;
 use crate::limits::{
-    ACTOR_BATCH_BYTES, ACTOR_BATCH_MAX, HANDOUTS_MAX, REOFFER_PAUSE, WAKE_INTERVAL_MIN,
+    ACTOR_BATCH_BYTES, ACTOR_BATCH_MAX, ACTOR_BATCH_ROWS, HANDOUTS_MAX, REOFFER_PAUSE,
+    WAKE_INTERVAL_MIN,
 };
 
 /// The single writer of one league.
@@ -96,7 +97,8 @@ impl Actor {
         for _ in 0..ACTOR_BATCH_MAX {
             let Ok(ask) = self.asks.try_recv() else { break };
             self.take(ask);
-            if self.books.pending_bytes() > ACTOR_BATCH_BYTES {
+            let (rows, bytes) = (self.books.pending_rows(), self.books.pending_bytes());
+            if rows > ACTOR_BATCH_ROWS || bytes > ACTOR_BATCH_BYTES {
                 break;
             }
         }

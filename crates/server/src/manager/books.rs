@@ -13,7 +13,7 @@ use league_core::time::Timestamp;
 use crate::journal::codec::{self, CodecError, Skimmed};
 use crate::journal::{Attachment, Batch, Head, Journal, JournalError};
 use crate::letters::Letters;
-use crate::limits::REPLAY_PAGE_ROWS;
+use crate::limits::{BATCH_ROWS_MAX, REPLAY_PAGE_ROWS};
 
 /// A league and the journal that is its memory.
 pub struct Books {
@@ -128,13 +128,20 @@ impl Books {
         Ok(reply)
     }
 
-    /// Makes everything entered so far durable, and says what it was.
+    /// Makes everything entered so far durable, and says what it was. What one append cannot take
+    /// goes into a second one: an order about a referee may concern every match of a round. What
+    /// follows from the rows before a cut follows from them after a crash too.
     ///
     /// # Errors
     /// If the journal cannot be written. The books are then ahead of it and must be thrown away.
     pub async fn commit(&mut self) -> Result<Vec<Event>, JournalError> {
-        let batch = std::mem::take(&mut self.pending);
-        if !batch.rows.is_empty() {
+        let mut rest = std::mem::take(&mut self.pending);
+        while !rest.rows.is_empty() {
+            let mut batch = rest;
+            rest = match batch.rows.len() > BATCH_ROWS_MAX {
+                true => batch.split_off(BATCH_ROWS_MAX),
+                false => Batch::default(),
+            };
             let (meter, began) = (Meter::of(Component::Manager), Mark::set());
             meter.rows.add(batch.rows.len() as u64);
             self.head = self.journal.append(self.league.id(), self.head.seq, batch).await?;
@@ -146,6 +153,11 @@ impl Books {
     /// How many bytes wait to be committed.
     pub fn pending_bytes(&self) -> usize {
         self.pending.bytes_len()
+    }
+
+    /// How many rows wait to be committed.
+    pub const fn pending_rows(&self) -> usize {
+        self.pending.rows.len()
     }
 
     /// The league, including what is not durable yet.

@@ -6,7 +6,7 @@ use league_core::dice::SeededDice;
 use league_core::game::EvenOdd;
 use league_core::id::{AgentId, LeagueId, MatchId};
 use league_core::manager::{
-    Application, Charter, Command, Evidence, Play, Profile, ProtocolVersion, Report, Scales,
+    Application, Charter, Command, Evidence, Order, Play, Profile, ProtocolVersion, Report, Scales,
     StartRule, VoidCause,
 };
 use league_core::proof::{Keys, Secret};
@@ -16,7 +16,8 @@ use league_core::verdict::Verdict;
 use proptest::prelude::*;
 
 use super::{Books, OpenError};
-use crate::journal::{Journal, MemoryJournal};
+use crate::journal::{Attachment, Batch, Journal, MemoryJournal};
+use crate::limits::BATCH_ROWS_MAX;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
@@ -128,6 +129,32 @@ fn profile(number: u32) -> Profile {
         email: None,
         batch: false,
     }
+}
+
+#[tokio::test]
+async fn more_rows_than_one_append_takes_are_written_all_the_same() {
+    let mut desk = Desk::open(2, 1).await;
+    let agent = AgentId::Player("P01".parse().unwrap());
+    for _ in 0..=BATCH_ROWS_MAX {
+        let order = Order::Rotate(agent);
+        assert!(desk.enter(Command::Administer { order, reason: "seen".into() }));
+    }
+    let rows = desk.books.pending_rows();
+    assert!(rows > BATCH_ROWS_MAX);
+    assert_eq!(desk.books.commit().await.unwrap().len(), rows);
+    assert_eq!(desk.books.head().seq.get(), 1 + rows as u64);
+    let again = desk.replayed().await;
+    assert_eq!((again.league(), again.head()), (desk.books.league(), desk.books.head()));
+}
+
+#[test]
+fn what_is_stored_beside_a_row_stays_beside_it() {
+    let beside = |row| Attachment { row, hash: [0; 32], bytes: vec![] };
+    let rows = |range: std::ops::Range<u8>| range.map(|n| vec![n]).collect::<Vec<_>>();
+    let mut batch = Batch { rows: rows(0..5), attachments: vec![beside(1), beside(2), beside(4)] };
+    let after = batch.split_off(2);
+    assert_eq!(batch, Batch { rows: rows(0..2), attachments: vec![beside(1)] });
+    assert_eq!(after, Batch { rows: rows(2..5), attachments: vec![beside(0), beside(2)] });
 }
 
 proptest! {
