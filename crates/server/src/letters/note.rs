@@ -158,6 +158,10 @@ pub fn hidden(envelope: &Envelope, message: &Message) -> Vec<String> {
         Message::MatchProgressAck(ack) => {
             all.extend(ack.draw_seed.iter().map(|seed| seed.reveal().to_string()));
         }
+        // Whoever plays the match again draws with the same.
+        Message::MatchResultReport(report) => {
+            all.extend(report.draw_seed.iter().map(|seed| seed.reveal().to_string()));
+        }
         Message::LeagueRegisterRequest(request) => {
             all.extend(request.meta.join.iter().map(|code| code.reveal().to_string()));
         }

@@ -107,6 +107,7 @@ fn every_letter_of_the_manager_is_found_by_agent_conversation_and_match() {
     assert_eq!(json(order.body.as_ref())["params"]["draw_seed"], "[redacted]");
     let report = of_match.iter().find(|letter| letter.name == "MATCH_RESULT_REPORT").unwrap();
     assert_eq!((report.way, report.answer_name.as_deref()), (Way::Came, Some("MATCH_RESULT_ACK")));
+    assert_eq!(json(report.body.as_ref())["params"]["draw_seed"], "[redacted]");
     let transcript = &json(report.body.as_ref())["params"]["transcript"];
     assert!(transcript.as_str().unwrap().starts_with("[left out: the transcript, "));
 
