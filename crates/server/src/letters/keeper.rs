@@ -81,8 +81,9 @@ fn add(packer: &mut Packer, note: Note) {
     let is_alone = letters.len() == 1;
     let split = match &answer {
         Answer::Came { body, .. } if !is_alone => split_responses(body),
-        Answer::Came { .. } | Answer::Failed(_) => None,
+        Answer::Came { .. } | Answer::Cut { .. } | Answer::Failed(_) | Answer::None => None,
     };
+    let peer = peer.to_string();
     for part in letters {
         let mut letter = Exchanged {
             at,
@@ -102,6 +103,12 @@ fn add(packer: &mut Packer, note: Note) {
             wrong: None,
         };
         match &answer {
+            Answer::None => {}
+            Answer::Cut { status, name, bytes, wrong } => {
+                (letter.status, letter.answer_name) = (Some(*status), Some((*name).into()));
+                letter.answer_bytes = *bytes as u64;
+                letter.wrong = wrong.as_deref().map(|wrong| redact(wrong, &[]).into_owned());
+            }
             Answer::Failed(why) => letter.wrong = Some(redact(why, &[]).into_owned()),
             Answer::Came { status, name, body, wrong, hidden } => {
                 letter.status = Some(*status);

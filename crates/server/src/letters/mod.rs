@@ -19,7 +19,7 @@ use league_core::id::LeagueId;
 
 pub use bundle::{Bundle, Damaged, Exchanged, Way, open};
 pub(crate) use keeper::Keeper;
-pub use note::{Answer, Body, Note, Part, Template, hidden, long};
+pub use note::{Answer, Body, Note, Part, Peer, Template, hidden, long};
 
 use crate::limits::{LETTERS_PAUSE, LETTERS_WAITING_BYTES_MAX, LETTERS_WAITING_MAX};
 

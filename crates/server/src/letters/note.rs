@@ -1,10 +1,11 @@
 //! A letter as it is noted while it passes: little is copied here, the keeper does the rest.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use league_core::id::{ConversationId, LeagueId, MatchId};
+use league_core::id::{AgentId, ConversationId, LeagueId, MatchId};
 use league_core::time::Timestamp;
 use league_wire::message::{StandingsUpdate, StartMatch};
 use league_wire::{AuthToken, Dialect, Envelope, Fragment, Id, Listed, Message, iso};
@@ -26,14 +27,45 @@ pub struct Note {
     pub took: Duration,
     /// Who called whom.
     pub way: Way,
-    /// The agent on the other side.
-    pub peer: String,
+    /// Who is on the other side.
+    pub peer: Peer,
     /// The shape in which it was said.
     pub dialect: Dialect,
     /// What was said.
     pub letters: Vec<Part>,
     /// What came back.
     pub answer: Answer,
+}
+
+/// Who is on the other side of a call.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Peer {
+    /// An agent: we called it, or it showed its token.
+    Agent(AgentId),
+    /// Whoever runs the league, and showed the token for that.
+    Administrator,
+    /// Somebody who calls itself so and has proved nothing.
+    Unproved(String),
+}
+
+impl Peer {
+    /// Whether it is who it says.
+    pub const fn is_proved(&self) -> bool {
+        match self {
+            Self::Agent(_) | Self::Administrator => true,
+            Self::Unproved(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Agent(agent) => write!(f, "{agent}"),
+            Self::Administrator => f.write_str("administrator"),
+            Self::Unproved(claimed) => write!(f, "unproved {claimed}"),
+        }
+    }
 }
 
 /// One letter of a call.
@@ -64,7 +96,7 @@ pub enum Body {
     Own(Bytes),
     /// They are the same for everybody, but for the envelope.
     Shared(Arc<Template>),
-    /// They were too many to be kept.
+    /// They were too many to be kept, or those of somebody who has proved nothing.
     Cut,
 }
 
@@ -84,8 +116,21 @@ pub enum Answer {
         /// What must not be told of it.
         hidden: Vec<String>,
     },
+    /// Something that is not kept.
+    Cut {
+        /// The HTTP status.
+        status: u16,
+        /// The message's name.
+        name: &'static str,
+        /// How long it was.
+        bytes: usize,
+        /// Why it is a refusal.
+        wrong: Option<String>,
+    },
     /// Nothing, and why.
     Failed(String),
+    /// Nothing: it was no call of its own.
+    None,
 }
 
 /// A letter that many get. What differs from one to the other is marked, with bytes that JSON
@@ -131,7 +176,7 @@ impl Note {
         let letters: usize = self.letters.iter().map(|part| LETTER_BYTES + of(part)).sum();
         let answer = match &self.answer {
             Answer::Came { body, .. } => body.len(),
-            Answer::Failed(_) => 0,
+            Answer::Cut { .. } | Answer::Failed(_) | Answer::None => 0,
         };
         letters + answer
     }

@@ -35,7 +35,7 @@ fn note(letters: Vec<Part>, answer: Answer) -> Note {
         at: ambient::now(),
         took: Duration::from_micros(1_500),
         way: Way::Came,
-        peer: "P01".into(),
+        peer: Peer::Agent("P01".parse().unwrap()),
         dialect: Dialect::Flat,
         letters,
         answer,

@@ -111,23 +111,23 @@ impl Manager {
         self.admin.matches(shown)
     }
 
-    /// The league that a letter is for. One that names none is for the only league, or for the one
-    /// whose token it shows.
+    /// The league that a letter is for.
     fn league(&self, envelope: &Envelope) -> Result<Stub, Box<ErrorReport>> {
-        let found = match &envelope.league_id {
-            Some(id) => self.leagues.find(id),
-            None => self.leagues.only().or_else(|| self.home(envelope)),
-        };
-        found.ok_or_else(|| self.no_such_league())
+        self.concerned(envelope).ok_or_else(|| self.no_such_league())
     }
 
     fn home(&self, envelope: &Envelope) -> Option<Stub> {
         let mut all = self.leagues.all().into_iter();
-        all.find(|(_, stub)| self.authenticate(stub, envelope).is_ok()).map(|(_, stub)| stub)
+        let is_home = |stub: &Stub| self.prove(&stub.published().league, envelope).is_ok();
+        all.find(|(_, stub)| is_home(stub)).map(|(_, stub)| stub)
     }
 
     /// The league that a newcomer joins.
-    fn league_to_join(&self, envelope: &Envelope, who: Newcomer) -> Result<Stub, Box<ErrorReport>> {
+    pub(super) fn league_to_join(
+        &self,
+        envelope: &Envelope,
+        who: Newcomer,
+    ) -> Result<Stub, Box<ErrorReport>> {
         match &envelope.league_id {
             Some(id) => self.leagues.find(id).ok_or_else(|| self.no_such_league()),
             None => self.leagues.to_join(who).map_err(|open| {
@@ -431,7 +431,7 @@ impl Manager {
     }
 
     /// The agent that the sender claims to be, with the nonce of its token, if the token is shown.
-    fn prove(
+    pub(super) fn prove(
         &self,
         league: &League,
         envelope: &Envelope,
@@ -458,10 +458,13 @@ impl Manager {
         Err(refusal(Code::E012, "auth_token is not the token of the sender"))
     }
 
-    /// The league that a letter concerns, as far as it lets that be known.
-    fn concerned(&self, envelope: &Envelope) -> Option<Stub> {
-        let named = envelope.league_id.as_ref().and_then(|id| self.leagues.find(id));
-        named.or_else(|| self.leagues.only()).or_else(|| self.home(envelope))
+    /// The league that a letter concerns, as far as it lets that be known. One that names none is for
+    /// the only league, or for the one whose token it shows.
+    pub(super) fn concerned(&self, envelope: &Envelope) -> Option<Stub> {
+        match &envelope.league_id {
+            Some(id) => self.leagues.find(id),
+            None => self.leagues.only().or_else(|| self.home(envelope)),
+        }
     }
 
     /// By whom a part of a call is counted.
@@ -510,18 +513,7 @@ impl Desk for Manager {
     }
 
     fn witness(&self, letter: &Letter, dialect: Dialect, body: &str) -> Option<Witness> {
-        // An epilogue is noted for what it tells.
-        if matches!(&letter.message, Message::MatchProgress(told) if told.epilogue.is_some()) {
-            return None;
-        }
-        let joined = || {
-            let who = Newcomer::of(&letter.message)?;
-            self.league_to_join(&letter.envelope, who).ok()
-        };
-        let stub = self.concerned(&letter.envelope).or_else(joined)?;
-        let letters = stub.letters().clone();
-        let league = || stub.published().league.id().clone();
-        letters.are_kept().then(|| witness::received(letters, league(), (letter, dialect, body)))
+        witness::of(self, letter, dialect, body)
     }
 
     fn sender(&self) -> Sender {

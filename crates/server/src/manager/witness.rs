@@ -10,15 +10,16 @@ use league_agent::caller::{Answered, CallError};
 use league_agent::desk::{Replied, Witness};
 use league_agent::guard::lock;
 use league_core::id::{AgentId, LeagueId, MatchId, RefereeId};
+use league_core::manager::League;
 use league_core::time::Timestamp;
 use league_wire::message::{ErrorReport, RegisterResponse};
-use league_wire::{Dialect, Envelope, Fragment, Id, Letter, Message, shown};
+use league_wire::{AuthToken, Dialect, Envelope, Fragment, Id, Letter, Message, Sender, shown};
 
-use super::Stub;
 use super::leagues::Newcomer;
 use super::news::Notice;
+use super::{Manager, Stub};
 use crate::abridge::abridged;
-use crate::letters::{Answer, Body, Letters, Note, Part, Template, Way, hidden, long};
+use crate::letters::{Answer, Body, Letters, Note, Part, Peer, Template, Way, hidden, long};
 use crate::limits::{LETTER_BYTES_MAX, LETTER_REFUSED_BYTES_MAX, TEMPLATES_MAX};
 
 /// How an account of what was said after a report is called.
@@ -129,47 +130,86 @@ pub(super) fn called(
         at: begun.0,
         took: begun.took(),
         way: Way::Went,
-        peer: agent.to_string(),
+        peer: Peer::Agent(agent),
         dialect,
         letters: parts,
         answer,
     });
 }
 
-/// Notes `letter`, which came as `body`, when it is answered.
-pub(super) fn received(
+/// Who notes `letter`, which came as `body`, if it concerns a league whose letters are kept.
+pub(super) fn of(
+    manager: &Manager,
+    letter: &Letter,
+    dialect: Dialect,
+    body: &str,
+) -> Option<Witness> {
+    let Letter { envelope, message } = letter;
+    // An epilogue is noted for what it tells.
+    if matches!(message, Message::MatchProgress(told) if told.epilogue.is_some()) {
+        return None;
+    }
+    let joined = || manager.league_to_join(envelope, Newcomer::of(message)?).ok();
+    let stub = manager.concerned(envelope).or_else(joined)?;
+    let letters = stub.letters().clone();
+    letters.are_kept().then(|| {
+        let published = stub.published();
+        let league = &published.league;
+        let whose = (league.id().clone(), proved(manager, league, envelope));
+        received(letters, whose, (letter, dialect, body))
+    })
+}
+
+/// Who sent a letter to `league`, as far as it is proved.
+fn proved(manager: &Manager, league: &League, envelope: &Envelope) -> Peer {
+    let shown = envelope.token.as_ref().map(AuthToken::reveal);
+    match &envelope.sender {
+        Sender::Administrator if shown.is_some_and(|shown| manager.is_administrator(shown)) => {
+            Peer::Administrator
+        }
+        sender => match manager.prove(league, envelope) {
+            Ok((agent, _)) => Peer::Agent(agent),
+            Err(_) => Peer::Unproved(sender.to_string()),
+        },
+    }
+}
+
+/// Notes `letter` of `peer`, which came as `body`, when it is answered. Of somebody who has proved
+/// nothing it is kept that it came: anybody can say anything, as often as there is room on the disk.
+fn received(
     letters: Letters,
-    league: LeagueId,
+    (league, peer): (LeagueId, Peer),
     (letter, dialect, body): (&Letter, Dialect, &str),
 ) -> Witness {
     let Letter { envelope, message } = letter;
     let begun = Begun::now();
     let bytes = body.len();
-    let body = kept(body.as_bytes(), message);
+    // A newcomer is known when it is answered.
+    let is_worth_it = peer.is_proved() || Newcomer::of(message).is_some();
+    let body = is_worth_it.then(|| kept(body.as_bytes(), message));
     let name = message.kind().name(dialect);
-    // A newcomer has no identifier yet, whatever it calls itself.
-    let is_known = Newcomer::of(message).is_none();
-    let claimed = envelope.sender.agent().filter(|_| is_known);
-    let peer = claimed.map_or_else(|| envelope.sender.to_string(), |agent| agent.to_string());
     let (conversation, stamped) = (envelope.conversation.clone(), envelope.timestamp);
     let (match_id, secrets) = (message.match_id(), hidden(envelope, message));
     Box::new(move |reply| {
         let wrong =
             refusal(&reply.letter.message).map(|no| format!("{}: {}", no.code, no.description));
         let max = if wrong.is_some() { LETTER_REFUSED_BYTES_MAX } else { LETTER_BYTES_MAX };
-        let body = if body.len() > max { Body::Cut } else { Body::Own(body) };
+        let peer = registered(&reply.letter.message).map_or(peer, Peer::Agent);
+        let body = body.filter(|body| peer.is_proved() && body.len() <= max);
+        let body = body.map_or(Body::Cut, Body::Own);
         let id = None;
         let hidden = secrets;
         let part = Part { name, conversation, match_id, id, stamped, bytes, body, hidden };
+        let answer = answer(reply, dialect, wrong, peer.is_proved());
         letters.note(Note {
             league,
             at: begun.0,
             took: begun.took(),
             way: Way::Came,
-            peer: registered(&reply.letter.message).unwrap_or(peer),
+            peer,
             dialect,
             letters: vec![part],
-            answer: answer(reply, dialect, wrong),
+            answer,
         });
     })
 }
@@ -200,21 +240,24 @@ pub(super) fn told(
         at: ambient::now(),
         took: Duration::ZERO,
         way: Way::Told,
-        peer: referee.to_string(),
+        peer: Peer::Agent(AgentId::Referee(referee)),
         dialect: Dialect::Flat,
         letters: vec![part],
-        answer: Answer::Failed(String::new()),
+        answer: Answer::None,
     });
 }
 
-fn answer(reply: &Replied<'_>, dialect: Dialect, wrong: Option<String>) -> Answer {
+fn answer(reply: &Replied<'_>, dialect: Dialect, wrong: Option<String>, is_proved: bool) -> Answer {
     let Replied { status, letter: Letter { envelope, message }, body } = reply;
+    let (status, name) = (*status, message.kind().name(dialect));
+    if !is_proved {
+        return Answer::Cut { status, name, bytes: body.len(), wrong };
+    }
     let mut body = kept(body, message);
     if body.len() > LETTER_BYTES_MAX {
         body = format!("\"[left out: {} bytes]\"", body.len()).into();
     }
-    let name = Some(message.kind().name(dialect));
-    Answer::Came { status: *status, name, body, wrong, hidden: hidden(envelope, message) }
+    Answer::Came { status, name: Some(name), body, wrong, hidden: hidden(envelope, message) }
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "everything else is no refusal")]
@@ -229,13 +272,13 @@ const fn refusal(message: &Message) -> Option<&ErrorReport> {
 
 /// Who a newcomer has become.
 #[expect(clippy::wildcard_enum_match_arm, reason = "nobody else gets an identifier")]
-fn registered(message: &Message) -> Option<String> {
+const fn registered(message: &Message) -> Option<AgentId> {
     match message {
         Message::LeagueRegisterResponse(RegisterResponse::Accepted { id, .. }) => {
-            Some(id.to_string())
+            Some(AgentId::Player(*id))
         }
         Message::RefereeRegisterResponse(RegisterResponse::Accepted { id, .. }) => {
-            Some(id.to_string())
+            Some(AgentId::Referee(*id))
         }
         _ => None,
     }

@@ -188,10 +188,39 @@ fn what_is_refused_and_what_does_not_arrive_is_there_with_the_reason() {
     assert!(all.iter().find(|letter| failed(letter)).unwrap().wrong.is_some());
     let refused = all.iter().find(|letter| letter.conversation == "conv-impostor").unwrap();
     assert!(refused.wrong.as_deref().unwrap().starts_with("E012: "), "{refused:?}");
-    assert!(refused.body.as_deref().unwrap().contains("\"auth_token\":\"[redacted]\""));
+    assert_eq!(refused.peer, "unproved player:P01", "it was not P01 who said that");
     let page = rpc::page(stage.address, "GET", "/metrics").body;
     assert!(page.contains("\nleague_letters_total "), "{page}");
     assert!(page.contains("\nleague_letters_dropped_total "), "{page}");
+}
+
+// req: OBS-2
+#[test]
+fn what_a_stranger_says_is_not_kept_and_not_taken_for_an_agents_word() {
+    let data = TempDir::new().unwrap();
+    let stage = Stage::open_in(data.path(), &Plan::players(2));
+    let player = Stranger::player(Shape::Flat);
+    let own = player.register(&stage).token;
+    let ping = |conversation: &str, token: &str, league: &str| {
+        let ping = json!({
+            "protocol": "league.v2", "message_type": "PING", "sender": "player:P01",
+            "timestamp": "2026-01-15T10:30:00.000Z", "conversation_id": conversation,
+            "auth_token": token, "league_id": league, "note": "x".repeat(30_000),
+        });
+        json!({"jsonrpc": "2.0", "method": "ping", "params": ping, "id": 1})
+    };
+    assert_eq!(stage.send(&ping("conv-lost", &own, "nowhere")).status, 200);
+    assert_eq!(stage.send(&ping("conv-stranger", "wrong", LEAGUE)).status, 200);
+    assert_eq!(stage.send(&ping("conv-own", &own, LEAGUE)).status, 200);
+    let all = letters_with(data.path(), |letter| letter.conversation == "conv-own");
+    let of = |conversation: &str| all.iter().find(|letter| letter.conversation == conversation);
+    let (stranger, own) = (of("conv-stranger").unwrap(), of("conv-own").unwrap());
+    assert_eq!((&*own.peer, &*stranger.peer), ("P01", "unproved player:P01"));
+    assert!(own.body.as_deref().unwrap().len() > 30_000 && own.answer.is_some());
+    assert_eq!((&stranger.body, &stranger.answer, stranger.status), (&None, &None, Some(200)));
+    assert_eq!(stranger.answer_name.as_deref(), Some("PONG"));
+    assert_eq!(of("conv-lost"), None, "it concerns no league here");
+    stage.close();
 }
 
 // req: OBS-2
