@@ -38,6 +38,7 @@ use super::gate::{Gate, Rates, Visitor, origin};
 use super::leagues::{Leagues, Newcomer};
 use super::news::{self, Table};
 use super::view::Reader;
+use super::witness::Epilogues;
 use super::{Stub, admin, evidence, gauges, query, view, witness, words};
 use crate::limits::{ASSIGNMENTS_USUAL, HANDOUTS_MAX, LIST_WHOLE_MAX, OLD_ADDRESS_WAIT};
 
@@ -54,6 +55,7 @@ pub struct Manager {
     /// The nonces of tokens that were shown, since this process began.
     seen: Mutex<BTreeSet<[u8; 32]>>,
     figures: Figures,
+    epilogues: Epilogues,
 }
 
 impl std::fmt::Debug for Manager {
@@ -75,7 +77,8 @@ impl Manager {
         let (vitals, seen) = (Vitals::default(), Mutex::default());
         let gate = Gate::new(Rates::default());
         let (targets, figures) = (Targets::everywhere(), Figures::default());
-        Self { keys, admin, leagues, vitals, gate, targets, seen, figures }
+        let epilogues = Epilogues::default();
+        Self { keys, admin, leagues, vitals, gate, targets, seen, figures, epilogues }
     }
 
     /// The same manager, which may be asked as often as `rates` say.
@@ -343,7 +346,7 @@ impl Manager {
         let referee = self.referee(&stub, envelope)?;
         let MatchProgress { match_id, attempt, .. } = message;
         if let Some(epilogue) = &message.epilogue {
-            witness::told(&stub, referee, envelope, (match_id, epilogue));
+            self.epilogues.note(&stub, referee, envelope, (match_id, attempt, epilogue))?;
             let (status, lease_ms, draw_seed) = (Decision::Accepted, None, None);
             let ack = MatchProgressAck { match_id, attempt, status, lease_ms, draw_seed };
             return Ok(Message::MatchProgressAck(ack).into());

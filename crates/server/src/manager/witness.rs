@@ -1,19 +1,21 @@
 //! Notes of what the manager sends and receives, for the record beside the books.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
 use league_agent::ambient::{self, Mark};
 use league_agent::caller::{Answered, CallError};
-use league_agent::desk::{Replied, Witness};
+use league_agent::desk::{self, Replied, Witness};
 use league_agent::guard::lock;
 use league_core::id::{AgentId, LeagueId, MatchId, RefereeId};
 use league_core::manager::League;
 use league_core::time::Timestamp;
 use league_wire::message::{ErrorReport, RegisterResponse};
-use league_wire::{AuthToken, Dialect, Envelope, Fragment, Id, Letter, Message, Sender, shown};
+use league_wire::{
+    AuthToken, Code, Dialect, Envelope, Fragment, Id, Letter, Message, Sender, shown,
+};
 
 use super::leagues::Newcomer;
 use super::news::Notice;
@@ -214,16 +216,49 @@ fn received(
     })
 }
 
-/// Notes what a referee tells of what was said after its report.
-pub(super) fn told(
-    stub: &Stub,
-    referee: RefereeId,
+/// The matches of which it was told what was said after their reports.
+#[derive(Debug, Default)]
+pub(super) struct Epilogues(Mutex<BTreeMap<LeagueId, BTreeSet<MatchId>>>);
+
+impl Epilogues {
+    /// Notes what a referee tells of what was said after its report. The first account counts; the
+    /// same referee may repeat itself, which changes nothing.
+    ///
+    /// # Errors
+    /// If the result in the books is not from this attempt of this referee.
+    pub(super) fn note(
+        &self,
+        stub: &Stub,
+        referee: RefereeId,
+        envelope: &Envelope,
+        (match_id, attempt, epilogue): (MatchId, u32, &Fragment),
+    ) -> Result<(), Box<ErrorReport>> {
+        let league = {
+            let published = stub.published();
+            let league = &published.league;
+            let filed = league.match_record(match_id).and_then(|record| record.filed);
+            let is_theirs = filed
+                .is_some_and(|filed| (filed.referee, filed.attempt) == (Some(referee), attempt));
+            if !is_theirs {
+                let text = format!("{match_id} has no result of {referee} from attempt {attempt}");
+                return Err(desk::refusal(Code::E030, &text));
+            }
+            league.id().clone()
+        };
+        let is_kept = stub.letters().are_kept();
+        if is_kept && lock(&self.0).entry(league.clone()).or_default().insert(match_id) {
+            told(stub.letters(), (league, referee), envelope, (match_id, epilogue));
+        }
+        Ok(())
+    }
+}
+
+fn told(
+    letters: &Letters,
+    (league, referee): (LeagueId, RefereeId),
     envelope: &Envelope,
     (match_id, epilogue): (MatchId, &Fragment),
 ) {
-    if !stub.letters().are_kept() {
-        return;
-    }
     let body = epilogue.as_str().as_bytes();
     let part = Part {
         name: EPILOGUE,
@@ -232,11 +267,12 @@ pub(super) fn told(
         id: None,
         stamped: envelope.timestamp,
         bytes: body.len(),
+        // It was read, so it is not longer than EPILOGUE_BYTES_MAX.
         body: Body::Own(Bytes::copy_from_slice(body)),
         hidden: envelope.token.iter().map(|token| token.reveal().to_string()).collect(),
     };
-    stub.letters().note(Note {
-        league: stub.published().league.id().clone(),
+    letters.note(Note {
+        league,
         at: ambient::now(),
         took: Duration::ZERO,
         way: Way::Told,

@@ -52,9 +52,10 @@ impl Post {
         Ok(post)
     }
 
-    /// What was said after the report of a match, if its referee told.
+    /// What was said after the report of a match, if its referee told. The first account counts:
+    /// nobody replaces its own when it is looked into.
     pub fn epilogue(&self, record: &MatchRecord) -> Option<Vec<Entry>> {
-        let told = self.epilogues.iter().rfind(|letter| is_epilogue(record, letter))?;
+        let told = self.epilogues.iter().find(|letter| is_epilogue(record, letter))?;
         let transcript: Transcript = serde_json::from_str(told.body.as_deref()?).ok()?;
         Some(transcript.entries)
     }

@@ -54,7 +54,7 @@ fn pair(order: &Call) -> (&str, &str) {
 }
 
 /// 000's form: PLAYER_A chose even, PLAYER_B odd, and 8 was drawn.
-fn nested(order: &Call) -> Value {
+pub(crate) fn nested(order: &Call) -> Value {
     let (a, b) = pair(order);
     json!({
         "league_id": LEAGUE,

@@ -9,9 +9,10 @@ use league_server::record::{Exchanged, Kind, LeagueRecord, Post, Way, expire, re
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::rpc::{self, PATIENCE};
+use crate::foreign_referee::nested;
+use crate::rpc::{self, PATIENCE, Reply};
 use crate::shape::Shape;
-use crate::stage::{ADMIN, LEAGUE, Plan, Stage, join_key};
+use crate::stage::{ADMIN, LEAGUE, Plan, SECRET, Stage, join_key};
 use crate::stranger::{Say, Stranger};
 
 fn league() -> LeagueId {
@@ -161,6 +162,57 @@ fn what_a_referee_says_after_its_report_is_told_later_and_found() {
     }
     let text = format!("{:?}", post.epilogues);
     assert!(!text.contains("tok_") && !text.contains("prf_"), "{text}");
+}
+
+/// What `referee` is answered that tells what was said after an attempt at R1M1.
+fn tell(referee: &Stranger, stage: &Stage, attempt: u32, said: &str) -> Reply {
+    let entry = json!({"at_us": 1, "kind": "sent", "text": said});
+    let epilogue = json!({
+        "version": 1, "league": LEAGUE, "match": "R1M1", "attempt": attempt, "rematch": 0,
+        "referee": "REF01", "conversation": "conv-own-call", "began": "2026-01-15T10:30:00.000Z",
+        "players": [], "entries": [entry],
+    });
+    let fields = json!({
+        "league_id": LEAGUE, "match_id": "R1M1", "attempt": attempt, "game_state": "FINISHED",
+        "epilogue": epilogue,
+    });
+    referee.call(stage.address, ("match_progress", "MATCH_PROGRESS"), fields)
+}
+
+// req: OBS-2
+#[test]
+fn only_the_referee_of_the_result_tells_what_was_said_after_it_and_only_once() {
+    let data = TempDir::new().unwrap();
+    let stage = Stage::open_in(data.path(), &Plan::players(2));
+    let [referee, other] = [Stranger::referee(), Stranger::referee()];
+    [&referee, &other].into_iter().for_each(|referee| drop(referee.register(&stage)));
+    let players = [Stranger::player(Shape::Flat), Stranger::player(Shape::Flat)];
+    players.iter().for_each(|player| drop(player.register(&stage)));
+    let order = referee.nth(1, "START_MATCH");
+    assert_eq!(tell(&referee, &stage, 1, "early").code(), "E030", "there is no result yet");
+    let names = ("report_match_result", "MATCH_RESULT_REPORT");
+    referee.call(stage.address, names, nested(&order)).result();
+    assert_eq!(tell(&other, &stage, 1, "forged").code(), "E030");
+    assert_eq!(tell(&referee, &stage, 2, "of another attempt").code(), "E030");
+    for said in ["first", "second"] {
+        assert_eq!(tell(&referee, &stage, 1, said).result()["status"], "ACCEPTED");
+    }
+    stage.whole_league();
+    let address = stage.address;
+    stage.close();
+    let told = || {
+        let view = SqliteView::open(data.path()).unwrap();
+        let record = LeagueRecord::read(&view, &league()).unwrap();
+        let record = record.matches.values().next().unwrap();
+        let post = Post::read(&view, &league(), |_| false, &[record]).unwrap();
+        let text = post.epilogue(record).expect("it was told")[0].text.clone();
+        (post.epilogues.len(), text.unwrap())
+    };
+    assert_eq!(told(), (1, "first".into()));
+    let stage = Stage::reopen_in(data.path(), SECRET, address).unwrap();
+    assert_eq!(tell(&referee, &stage, 1, "after a restart").result()["status"], "ACCEPTED");
+    stage.close();
+    assert_eq!(told(), (2, "first".into()));
 }
 
 // req: OBS-2
