@@ -119,6 +119,14 @@ pub const MATCH_INBOX_MAX: usize = 16;
 pub const LETTERS_WAITING_MAX: usize = 16_384;
 /// Bytes of letters that may wait to be kept.
 pub const LETTERS_WAITING_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Whoever has more than this part of the room for letters gives way to others when it is short.
+pub const LETTERS_SENDER_PART: usize = 16;
+/// Bytes of letters of one league that are stored in an hour; further ones are dropped and counted.
+pub const LETTERS_HOUR_BYTES_MAX: usize = 128 * 1024 * 1024;
+/// The part of an hour's bytes that is kept of those who have proved nothing, all together.
+pub const LETTERS_UNPROVED_PART: usize = 128;
+/// The time for which the bytes of stored letters are counted.
+pub const LETTERS_HOUR: Duration = Duration::from_secs(60 * 60);
 /// Time in which letters are gathered before they are packed.
 pub const LETTERS_PAUSE: Duration = Duration::from_secs(1);
 /// Longest letter whose body is kept.

@@ -13,8 +13,9 @@ use league_wire::redact::redact;
 use league_wire::shown::{self, field};
 
 use super::bundle::{Bundle, Exchanged, Packed, Packer};
+use super::hour::Hour;
 use super::note::{Answer, Body, Note, Part};
-use super::{Letters, Room, Tray, Waiting};
+use super::{Letters, Room, Tray, Waiting, dropped};
 
 /// The keeper of the letters of one journal. Dropping it stores what still waits.
 pub(crate) struct Keeper {
@@ -28,8 +29,9 @@ impl Keeper {
         let tray = Tray::new(room);
         let own = Arc::clone(&tray);
         let thread = thread::Builder::new().name("letter-keeper".to_owned()).spawn(move || {
+            let mut hour = Hour::of(room.hour_bytes);
             while let Some(waiting) = own.take() {
-                pack(waiting, &store);
+                pack(waiting, &mut hour, &store);
             }
         })?;
         Ok(Self { tray, thread: Some(thread) })
@@ -51,7 +53,7 @@ impl Drop for Keeper {
     }
 }
 
-fn pack(waiting: Waiting, store: &impl Fn(Bundle)) {
+fn pack(waiting: Waiting, hour: &mut Hour, store: &impl Fn(Bundle)) {
     let mut packers: BTreeMap<LeagueId, Packer> = BTreeMap::new();
     let packer = |league: &LeagueId| Packer::new(league.clone());
     for (league, dropped) in waiting.dropped {
@@ -60,18 +62,23 @@ fn pack(waiting: Waiting, store: &impl Fn(Bundle)) {
     for note in waiting.notes {
         let league = note.league.clone();
         let into = packers.entry(league.clone()).or_insert_with(|| packer(&league));
+        if !hour.admits(&note) {
+            into.dropped += dropped(&note);
+            continue;
+        }
         add(into, note);
         if into.is_full() {
             let full = std::mem::replace(into, packer(&league));
-            full.finish().into_iter().for_each(|bundle| handed(bundle, store));
+            full.finish().into_iter().for_each(|bundle| handed(bundle, hour, store));
         }
     }
     let rest = packers.into_values().filter_map(Packer::finish);
-    rest.for_each(|bundle| handed(bundle, store));
+    rest.for_each(|bundle| handed(bundle, hour, store));
 }
 
-fn handed(bundle: Bundle, store: &impl Fn(Bundle)) {
+fn handed(bundle: Bundle, hour: &mut Hour, store: &impl Fn(Bundle)) {
     Meter::of(Component::Manager).letters.add(bundle.count);
+    hour.count(&bundle);
     store(bundle);
 }
 

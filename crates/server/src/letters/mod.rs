@@ -5,6 +5,7 @@
 //! more than it can keep up with, letters are dropped and counted; nobody ever waits for them.
 
 mod bundle;
+mod hour;
 mod keeper;
 mod note;
 #[cfg(test)]
@@ -21,7 +22,11 @@ pub use bundle::{Bundle, Damaged, Exchanged, Way, open};
 pub(crate) use keeper::Keeper;
 pub use note::{Answer, Body, Note, Part, Peer, Template, hidden, long};
 
-use crate::limits::{LETTERS_PAUSE, LETTERS_WAITING_BYTES_MAX, LETTERS_WAITING_MAX};
+use self::note::Whose;
+use crate::limits::{
+    LETTERS_HOUR_BYTES_MAX, LETTERS_PAUSE, LETTERS_SENDER_PART, LETTERS_WAITING_BYTES_MAX,
+    LETTERS_WAITING_MAX,
+};
 
 /// Where letters are noted.
 #[derive(Debug, Clone, Default)]
@@ -63,11 +68,14 @@ pub(crate) struct Tray {
 pub(crate) struct Room {
     pub(crate) letters: usize,
     pub(crate) bytes: usize,
+    /// How much of one league is stored in an hour.
+    pub(crate) hour_bytes: usize,
 }
 
 impl Default for Room {
     fn default() -> Self {
-        Self { letters: LETTERS_WAITING_MAX, bytes: LETTERS_WAITING_BYTES_MAX }
+        let (letters, bytes) = (LETTERS_WAITING_MAX, LETTERS_WAITING_BYTES_MAX);
+        Self { letters, bytes, hour_bytes: LETTERS_HOUR_BYTES_MAX }
     }
 }
 
@@ -77,9 +85,55 @@ pub(crate) struct Waiting {
     pub(crate) notes: Vec<Note>,
     /// Letters for which there was no room.
     pub(crate) dropped: BTreeMap<LeagueId, u64>,
+    /// How much of it is whose.
+    held: BTreeMap<Whose, usize>,
     letters: usize,
     bytes: usize,
     is_closed: bool,
+}
+
+impl Waiting {
+    const fn has_room(&self, letters: usize, bytes: usize, room: Room) -> bool {
+        self.letters + letters <= room.letters && self.bytes + bytes <= room.bytes
+    }
+
+    /// Makes room for a note of `whose` that takes `bytes`: who has much more than that gives up the
+    /// newer half of it. Says whether anybody did.
+    fn make_room(&mut self, whose: &Whose, bytes: usize, room: Room) -> bool {
+        let own = self.held.get(whose).copied().unwrap_or_default() + bytes;
+        let Some((most, held)) = self.held.iter().max_by_key(|(_, held)| **held) else {
+            return false;
+        };
+        // Looking for what is somebody's takes time, which must be worth it.
+        if *held <= own.max(room.bytes / LETTERS_SENDER_PART) {
+            return false;
+        }
+        let (most, half) = (most.clone(), *held / 2);
+        let mut left = 0;
+        let mut gone = vec![];
+        for note in std::mem::take(&mut self.notes) {
+            let is_kept = note.whose() != most || left + note.bytes() <= half;
+            if note.whose() == most && is_kept {
+                left += note.bytes();
+            }
+            let to = if is_kept { &mut self.notes } else { &mut gone };
+            to.push(note);
+        }
+        for note in gone {
+            self.letters -= note.letters.len();
+            self.bytes -= note.bytes();
+            *self.dropped.entry(note.league.clone()).or_default() += dropped(&note);
+        }
+        self.held.insert(most, left);
+        true
+    }
+}
+
+/// Counts a note that is not kept, and says how many letters that are.
+fn dropped(note: &Note) -> u64 {
+    let letters = note.letters.len() as u64;
+    Meter::of(Component::Manager).letters_dropped.add(letters);
+    letters
 }
 
 impl Tray {
@@ -88,17 +142,17 @@ impl Tray {
     }
 
     fn put(&self, note: Note) {
-        let (letters, bytes) = (note.letters.len(), note.bytes());
+        let (letters, bytes, whose) = (note.letters.len(), note.bytes(), note.whose());
         let mut waiting = self.lock();
-        let is_full = waiting.letters + letters > self.room.letters
-            || waiting.bytes + bytes > self.room.bytes
-            || waiting.is_closed;
-        if is_full {
-            *waiting.dropped.entry(note.league).or_default() += letters as u64;
-            drop(waiting);
-            Meter::of(Component::Manager).letters_dropped.add(letters as u64);
+        let mut has_room = waiting.has_room(letters, bytes, self.room);
+        while !has_room && waiting.make_room(&whose, bytes, self.room) {
+            has_room = waiting.has_room(letters, bytes, self.room);
+        }
+        if !has_room || waiting.is_closed {
+            *waiting.dropped.entry(whose.0).or_default() += dropped(&note);
             return;
         }
+        *waiting.held.entry(whose).or_default() += bytes;
         waiting.letters += letters;
         waiting.bytes += bytes;
         waiting.notes.push(note);

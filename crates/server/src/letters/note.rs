@@ -48,6 +48,10 @@ pub enum Peer {
     Unproved(String),
 }
 
+/// By whom letters are counted: the league, and who it is. Those who have proved nothing count as
+/// one, since they can call themselves anything.
+pub(super) type Whose = (LeagueId, Option<Peer>);
+
 impl Peer {
     /// Whether it is who it says.
     pub const fn is_proved(&self) -> bool {
@@ -179,6 +183,15 @@ impl Note {
             Answer::Cut { .. } | Answer::Failed(_) | Answer::None => 0,
         };
         letters + answer
+    }
+
+    /// By whom it is counted.
+    pub(super) fn whose(&self) -> Whose {
+        let peer = match &self.peer {
+            Peer::Agent(_) | Peer::Administrator => Some(self.peer.clone()),
+            Peer::Unproved(_) => None,
+        };
+        (self.league.clone(), peer)
     }
 }
 

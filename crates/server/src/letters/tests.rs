@@ -145,7 +145,7 @@ fn what_many_get_is_stored_once_and_comes_back_for_each() {
 // req: OBS-2
 #[test]
 fn what_finds_no_room_is_dropped_and_counted() {
-    let room = Room { letters: 2, bytes: 1_000_000 };
+    let room = Room { letters: 2, ..Room::default() };
     let before = Meter::of(Component::Manager).letters_dropped.get();
     let many = (0..40).map(|_| note(vec![part(own("{}"), &[])], failed()));
     let bundles = kept(room, many.collect());
@@ -154,6 +154,58 @@ fn what_finds_no_room_is_dropped_and_counted() {
     assert_eq!(count + dropped, 40);
     assert!(dropped >= 30, "{dropped}");
     assert!(Meter::of(Component::Manager).letters_dropped.get() >= before + dropped);
+}
+
+/// How many letters of `peer` are in `bundles`.
+fn of(bundles: &[Bundle], peer: &str) -> usize {
+    let open = |bundle: &Bundle| open(&bundle.bytes, |letter| letter.peer == peer).unwrap().len();
+    bundles.iter().filter(|bundle| bundle.count > 0).map(open).sum()
+}
+
+fn by(peer: Peer) -> Note {
+    Note { peer, ..note(vec![part(own("{}"), &[])], failed()) }
+}
+
+// req: OBS-2
+#[test]
+fn who_floods_the_tray_gives_way_to_others() {
+    let tray = Tray::new(Room { bytes: 16_384, ..Room::default() });
+    let agent = |id: &str| Peer::Agent(id.parse().unwrap());
+    (0..100).for_each(|_| tray.put(by(agent("P01"))));
+    (2..=9).for_each(|number| tray.put(by(agent(&format!("P0{number}")))));
+    (0..100).for_each(|_| tray.put(by(Peer::Unproved("player:P01".into()))));
+    tray.put(by(agent("P02")));
+    let waiting = tray.take().unwrap();
+    let of = |peer: &Peer| waiting.notes.iter().filter(|note| note.peer == *peer).count();
+    assert_eq!(of(&agent("P02")), 2);
+    (3..=9).for_each(|number| assert_eq!(of(&agent(&format!("P0{number}"))), 1, "P0{number}"));
+    assert!(of(&agent("P01")) > 4, "the flood is kept as far as there is room");
+    let dropped: u64 = waiting.dropped.values().sum();
+    assert_eq!(waiting.notes.len() as u64 + dropped, 100 + 8 + 100 + 1);
+    assert_eq!(waiting.bytes, waiting.notes.iter().map(Note::bytes).sum::<usize>());
+}
+
+// req: OBS-2
+#[test]
+fn what_is_stored_in_an_hour_is_bounded_and_nobody_takes_all_of_it() {
+    let stranger = || Peer::Unproved("player:P01".into());
+    let room = Room { hour_bytes: 128 * 1_600, ..Room::default() };
+    let bundles = kept(room, (0..20).map(|_| by(stranger())).collect());
+    assert_eq!(of(&bundles, "unproved player:P01"), 3, "three fit into the part of all strangers");
+    assert_eq!(bundles.iter().map(|bundle| bundle.dropped).sum::<u64>(), 17);
+
+    let mut hour = hour::Hour::of(32_000);
+    let agent = |id: &str| by(Peer::Agent(id.parse().unwrap()));
+    let stored = |bytes: usize| {
+        let (now, league) = (ambient::now(), league());
+        let bytes = vec![0; bytes];
+        Bundle { league, first: now, last: now, count: 1, dropped: 0, bytes }
+    };
+    assert!((0..20).all(|_| hour.admits(&agent("P01"))), "there is enough");
+    hour.count(&stored(16_000));
+    assert!(!hour.admits(&agent("P01")) && hour.admits(&agent("P02")), "it is for the others");
+    hour.count(&stored(16_000));
+    assert!(!hour.admits(&agent("P03")), "there is none left");
 }
 
 #[test]
