@@ -5,8 +5,6 @@ use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use league_agent::component::Component;
-use league_agent::meter::Meter;
 use league_core::id::LeagueId;
 use league_wire::frame::{Outcome, parse_response, split_responses};
 use league_wire::redact::redact;
@@ -77,7 +75,6 @@ fn pack(waiting: Waiting, hour: &mut Hour, store: &impl Fn(Bundle)) {
 }
 
 fn handed(bundle: Bundle, hour: &mut Hour, store: &impl Fn(Bundle)) {
-    Meter::of(Component::Manager).letters.add(bundle.count);
     hour.count(&bundle);
     store(bundle);
 }

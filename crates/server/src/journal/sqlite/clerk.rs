@@ -117,6 +117,7 @@ impl Clerk {
                 self.folder.written(&self.connection, bytes).is_ok()
             }
             Err(error) => {
+                self.shelf.failed();
                 let told = |Order { stream, expected, .. }: &Order| {
                     Err(told(&error, &stream.league, expected.next()))
                 };
@@ -165,6 +166,7 @@ impl Clerk {
         let begun = Mark::set();
         transaction.commit()?;
         self.last_commit = begun.elapsed();
+        self.shelf.committed();
         self.end = Some(end);
         Ok(written)
     }

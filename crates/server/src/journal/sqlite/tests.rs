@@ -8,17 +8,20 @@ use std::task::{Context, Waker};
 use std::{env, fs, process};
 
 use league_core::id::LeagueId;
+use league_core::time::Timestamp;
 use rusqlite::Connection;
 use tokio::runtime::Builder;
 
 use super::block::{Entry, entries, framed, push};
 use super::open::PAGE_BYTES;
 use super::places::number;
-use super::{OpenError, SqliteJournal, SqlitePruner, open};
+use super::shelf::Shelf;
+use super::{OpenError, SqliteJournal, open};
 use crate::journal::contract::{Backend, all, batch, contract, league};
 use crate::journal::{
     Attachment, Batch, Damage, Head, Journal, JournalError, Outage, Seq, StoredAttachment,
 };
+use crate::letters::Bundle;
 use crate::limits::{BATCH_ROWS_MAX, RECENT_ROWS_MAX, WAL_PAGES_HARD_MAX};
 
 contract!(Scratch::new());
@@ -321,6 +324,50 @@ async fn old_rows_are_found_through_spans_and_a_missing_one_is_named() {
     let answer = journal.read(&leagues[0], before, 10).await;
     let (league, seq) = (leagues[0].clone(), Seq::new(seq));
     assert_eq!(answer, Err(JournalError::Corrupt { league, seq, detail: Damage::Missing }));
+}
+
+// req: OBS-2
+#[tokio::test]
+async fn letters_that_cannot_be_stored_cost_nobody_its_rows_and_are_counted() {
+    let scratch = Scratch::new();
+    let journal = scratch.open();
+    journal.append(&league("a"), Seq::START, batch(&["one"])).await.unwrap();
+    drop(journal);
+    let mut raw = scratch.raw();
+    let shelf = Shelf::default();
+    let put = |count: u64, dropped: u64| {
+        let (now, bytes) = (Timestamp::from_millis(0), vec![1; 9]);
+        let league = league("a");
+        assert!(
+            shelf.put(Bundle { league, first: now, last: now, count, dropped, bytes }).is_some()
+        );
+    };
+    let mut write = |name: &str| {
+        let transaction = raw.transaction().unwrap();
+        transaction.execute("INSERT INTO league (name) VALUES (?1)", [name]).unwrap();
+        let bytes = shelf.store(&transaction).expect("letters are no reason to fail");
+        transaction.commit().unwrap();
+        shelf.committed();
+        bytes
+    };
+    let no = "CREATE TRIGGER no BEFORE INSERT ON letters WHEN new.count = 5 \
+              BEGIN SELECT RAISE(ABORT, 'no'); END";
+    scratch.raw().execute_batch(no).unwrap();
+    put(2, 0);
+    put(5, 1);
+    assert_eq!(write("b"), 0);
+    put(3, 0);
+    assert_eq!(write("c"), 9);
+    assert_eq!(write("d"), 0, "they are stored once");
+    put(4, 0);
+    assert_eq!(shelf.store(&scratch.raw()), Ok(9));
+    shelf.failed();
+    put(1, 0);
+    assert_eq!(write("e"), 9);
+    let sum = |what: &str| scratch.raw().query_row(what, [], get).unwrap();
+    assert_eq!(sum("SELECT count(*) FROM league"), 5);
+    assert_eq!(sum("SELECT dropped FROM letters WHERE count = 3"), 2 + 5 + 1);
+    assert_eq!(sum("SELECT dropped FROM letters WHERE count = 1"), 4);
 }
 
 fn get(row: &rusqlite::Row<'_>) -> rusqlite::Result<i64> {
