@@ -133,12 +133,23 @@ pub const LETTERS_PAUSE: Duration = Duration::from_secs(1);
 pub const LETTER_BYTES_MAX: usize = 64 * 1024;
 /// Longest letter whose body is kept although it was refused.
 pub const LETTER_REFUSED_BYTES_MAX: usize = 4 * 1024;
+/// Characters that are kept of an error by which a call was answered.
+pub const LETTER_WRONG_CHARS_MAX: usize = 512;
+/// What is known of a letter beside its bytes and its answer's is less than this.
+pub const LETTER_KNOWN_BYTES_MAX: usize = 4 * 1024;
+/// What a letter that waits to be kept costs in memory beside its body, about.
+pub const LETTER_COST_BYTES: usize = 512;
 /// Parts of a letter that the record has elsewhere are left out if they are longer than this.
 pub const LETTER_LONG_MIN: usize = 512;
 /// Bytes of letters after which they are stored and others begun.
 pub const BUNDLE_FULL_BYTES: usize = 256 * 1024;
 /// Most bytes that stored letters may unpack to.
 pub const BUNDLE_BYTES_MAX: usize = 16 * 1024 * 1024;
+// A call of which everything is as long as may be still makes a bundle that can be read.
+const _: () = assert!(
+    BUNDLE_FULL_BYTES + LETTERS_MAX * (2 * LETTER_BYTES_MAX + LETTER_KNOWN_BYTES_MAX)
+        <= BUNDLE_BYTES_MAX
+);
 /// Stored letters that may wait for the journal's writer.
 pub const BUNDLES_WAITING_MAX: usize = 64;
 /// Broadcasts that are remembered to be stored once.

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use league_core::id::LeagueId;
+use league_wire::dialect::answer_name;
 use league_wire::frame::{Outcome, parse_response, split_responses};
 use league_wire::redact::redact;
-use league_wire::shown::{self, field};
+use league_wire::shown;
 
 use super::bundle::{Bundle, Exchanged, Packed, Packer};
 use super::hour::Hour;
 use super::note::{Answer, Body, Note, Part};
 use super::{Letters, Room, Tray, Waiting, dropped};
+use crate::limits::{LETTER_BYTES_MAX, LETTER_WRONG_CHARS_MAX};
 
 /// The keeper of the letters of one journal. Dropping it stores what still waits.
 pub(crate) struct Keeper {
@@ -88,7 +90,7 @@ fn add(packer: &mut Packer, note: Note) {
         Answer::Came { .. } | Answer::Cut { .. } | Answer::Failed(_) | Answer::None => None,
     };
     let peer = peer.to_string();
-    for part in letters {
+    for (place, part) in letters.into_iter().enumerate() {
         let mut letter = Exchanged {
             at,
             took_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
@@ -118,9 +120,12 @@ fn add(packer: &mut Packer, note: Note) {
                 letter.status = Some(*status);
                 let own = match &split {
                     Some(parts) => {
-                        parts.iter().find(|(id, _)| *id == part.id).map(|(_, part)| *part)
+                        let own = parts.iter().find(|(id, _)| *id == part.id);
+                        own.map(|(_, part)| *part).ok_or(UNANSWERED)
                     }
-                    None => Some(&**body),
+                    // Stored once: an agent must not make its answer as long as it is asked often.
+                    None if place > 0 => Err(TOGETHER),
+                    None => Ok(&**body),
                 };
                 let hidden: Vec<&str> = hidden.iter().map(String::as_str).collect();
                 answered(&mut letter, own, *name, &hidden);
@@ -135,22 +140,37 @@ fn add(packer: &mut Packer, note: Note) {
     }
 }
 
+/// Why a letter of a call that brought several has no answer of its own.
+const UNANSWERED: &str = "not answered, although others of the same call were";
+const TOGETHER: &str = "the answer to the whole call, which is no list, is with its first letter";
+
 /// Fills in what was answered.
-fn answered(letter: &mut Exchanged, own: Option<&[u8]>, name: Option<&str>, hidden: &[&str]) {
-    let Some(own) = own else {
-        letter.wrong = Some("not answered, although others of the same call were".into());
-        return;
+fn answered(letter: &mut Exchanged, own: Result<&[u8], &str>, name: Option<&str>, hidden: &[&str]) {
+    let own = match own {
+        Ok(own) => own,
+        Err(why) => {
+            letter.wrong = Some(why.into());
+            return;
+        }
     };
+    let mut told_name = name.map(String::from);
     if name.is_none() {
         letter.wrong = match parse_response(own).map(|response| response.outcome) {
-            Ok(Outcome::Error(error)) => Some(format!("{}: {}", error.code, error.message)),
-            Ok(Outcome::Result(_)) => None,
+            Ok(Outcome::Error(error)) => {
+                told_name = error.data.and_then(answer_name);
+                let message: String = error.message.chars().take(LETTER_WRONG_CHARS_MAX).collect();
+                Some(format!("{}: {message}", error.code))
+            }
+            Ok(Outcome::Result(result)) => {
+                told_name = answer_name(result);
+                None
+            }
             Err(error) => Some(error.to_string()),
         };
     }
     let text = told(own, hidden);
     letter.answer_bytes = own.len() as u64;
-    letter.answer_name = name.map(String::from).or_else(|| peeked(&text));
+    letter.answer_name = told_name.map(|name| redact(&name, hidden).into_owned());
     letter.answer = Some(text);
 }
 
@@ -172,18 +192,15 @@ fn told(body: &[u8], hidden: &[&str]) -> String {
     let text = shown::text(body);
     let is_escaped = ["\\u", "\\/"].iter().any(|escape| text.contains(escape))
         || hidden.iter().any(|secret| secret.contains(['"', '\\', '/']));
-    if !hidden.is_empty() && is_escaped {
+    let told = if !hidden.is_empty() && is_escaped {
         let covered = shown::payload(body);
-        return covered.unwrap_or_else(|| format!("\"{}\"", league_wire::redact::REDACTED));
+        covered.unwrap_or_else(|| format!("\"{}\"", league_wire::redact::REDACTED))
+    } else {
+        redact(&text, hidden).into_owned()
+    };
+    // What is no text, or has secrets, has become longer.
+    if told.len() > LETTER_BYTES_MAX {
+        return format!("\"[left out: {} bytes]\"", body.len());
     }
-    redact(&text, hidden).into_owned()
-}
-
-/// The name that a message gives itself.
-fn peeked(text: &str) -> Option<String> {
-    let (_, rest) = text.split_once(field::MESSAGE_TYPE)?;
-    let (_, rest) = rest.strip_prefix('"')?.split_once('"')?;
-    let (name, _) = rest.split_once('"')?;
-    let is_name = |name: &&str| name.len() < 64 && !name.contains(char::is_control);
-    Some(name).filter(is_name).map(String::from)
+    told
 }

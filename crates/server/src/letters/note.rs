@@ -11,10 +11,7 @@ use league_wire::message::{StandingsUpdate, StartMatch};
 use league_wire::{AuthToken, Dialect, Envelope, Fragment, Id, Listed, Message, iso};
 
 use super::bundle::Way;
-use crate::limits::LETTER_LONG_MIN;
-
-/// What a letter costs in memory beside its body, about.
-const LETTER_BYTES: usize = 512;
+use crate::limits::{LETTER_COST_BYTES, LETTER_LONG_MIN};
 
 /// One call: the letters in it and what came of it.
 #[derive(Debug)]
@@ -177,7 +174,7 @@ impl Note {
             Body::Own(bytes) => bytes.len(),
             Body::Shared(_) | Body::Cut => 0,
         };
-        let letters: usize = self.letters.iter().map(|part| LETTER_BYTES + of(part)).sum();
+        let letters: usize = self.letters.iter().map(|part| LETTER_COST_BYTES + of(part)).sum();
         let answer = match &self.answer {
             Answer::Came { body, .. } => body.len(),
             Answer::Cut { .. } | Answer::Failed(_) | Answer::None => 0,

@@ -111,6 +111,41 @@ fn each_letter_of_a_batch_has_its_own_answer() {
     assert_eq!(told, [(true, None), (true, Some("-32601: no")), (false, Some(silent))]);
 }
 
+// req: OBS-2
+#[test]
+fn an_answer_is_known_by_its_name_in_every_dialect() {
+    let answers = [
+        r#"{"jsonrpc":"2.0","result":{"protocol":"league.v2","message_type":"ACK"},"id":1}"#,
+        r#"{"jsonrpc":"2.0","result":{"envelope":{"message_type":"ACK"},"payload":{}},"id":1}"#,
+        r#"{"jsonrpc":"2.0","result":{"message_id":"m","type":"ACK","payload":{}},"id":1}"#,
+        r#"{"jsonrpc":"2.0","result":{"content":[{"type":"text","text":"{\"message_type\":\"ACK\"}"}]},"id":1}"#,
+        r#"{"jsonrpc":"2.0","result":{"structuredContent":{"message_type":"ACK"}},"id":1}"#,
+        r#"{"jsonrpc":"2.0","error":{"code":-1,"message":"no","data":{"message_type":"ACK"}},"id":1}"#,
+    ];
+    for answer in answers {
+        let came = Answer::came(200, answer.into());
+        let all = opened(vec![note(vec![part(own("{}"), &[])], came)]);
+        assert_eq!(all[0].answer_name.as_deref(), Some("ACK"), "{answer}");
+        let came = Answer::came(200, answer.replace("ACK", "tok_player_P01_aa").into());
+        let all = opened(vec![note(vec![part(own("{}"), &[])], came)]);
+        assert_eq!(all[0].answer_name.as_deref(), Some("[redacted]"), "{answer}");
+    }
+}
+
+#[test]
+fn an_answer_to_a_batch_that_is_no_list_is_stored_once_and_never_too_long() {
+    let parts = || vec![part(own("{}"), &[]); 100];
+    let text = format!("{{\"text\":\"{}\"}}", "x".repeat(60_000));
+    let all = opened(vec![note(parts(), Answer::came(200, text.clone().into()))]);
+    assert_eq!(all.len(), 100);
+    assert_eq!(all[0].answer.as_ref(), Some(&text));
+    assert!(all[1..].iter().all(|letter| letter.answer.is_none()));
+    assert!(all[1].wrong.as_deref().unwrap().contains("with its first letter"), "{:?}", all[1]);
+    let all = opened(vec![note(parts(), Answer::came(200, vec![0xff; 60_000].into()))]);
+    assert_eq!(all[0].answer.as_deref(), Some("\"[left out: 60000 bytes]\""));
+    assert_eq!(all[0].answer_bytes, 60_000);
+}
+
 #[test]
 fn what_many_get_is_stored_once_and_comes_back_for_each() {
     let exchange = Exchange::new(Caller::new("test/0", Duration::from_secs(1)));

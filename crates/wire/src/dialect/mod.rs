@@ -9,7 +9,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-pub use read::{decode_error, decode_request, decode_request_if, decode_result, spoken};
+pub use read::{
+    answer_name, decode_error, decode_request, decode_request_if, decode_result, spoken,
+};
 pub use tool::{ToolError, tool_error};
 pub use write::{encode_answer, encode_error, encode_refusal, encode_request, encode_result};
 

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use league_core::limits::NAME_BYTES_MAX;
+
 use super::{Decoded, Dialect, Letter, Reply, payload, tool};
 use crate::code::Code;
 use crate::decode::{DecodeError, render, render_text};
@@ -195,6 +197,26 @@ pub fn decode_error(data: Json<'_>) -> Result<ErrorReport, DecodeError> {
         return ErrorReport::read(&payload::open(outer, true)?);
     }
     ErrorReport::read(&outer)
+}
+
+/// The name that an answer gives itself, in whatever dialect it is, as far as that can be read.
+pub fn answer_name(result: Json<'_>) -> Option<String> {
+    named(result).or_else(|| tool::open(result, |_, answer| Ok(named(answer))).ok().flatten())
+}
+
+fn named(json: Json<'_>) -> Option<String> {
+    let outer = Fields::read("result", json).ok()?;
+    let of = |fields: &Fields<'_>, name: &str| {
+        fields.optional::<Cow<'_, str>>(name).ok().flatten().map(Cow::into_owned)
+    };
+    let name = if outer.has("envelope") {
+        of(&part(&outer, "envelope", "result.envelope").ok()?, "message_type")
+    } else if payload::is_form(&outer) {
+        of(&outer, "type")
+    } else {
+        of(&outer, "message_type")
+    };
+    name.filter(|name| name.len() <= NAME_BYTES_MAX && !name.contains(char::is_control))
 }
 
 const ID: &str = "a request id, since every league message is answered";
