@@ -97,8 +97,8 @@ impl Waiting {
         self.letters + letters <= room.letters && self.bytes + bytes <= room.bytes
     }
 
-    /// Makes room for a note of `whose` that takes `bytes`: who has much more than that gives up the
-    /// newer half of it. Says whether anybody did.
+    /// Makes room for a note of `whose` that takes `bytes`: who has much more than that gives up
+    /// the newer half of it. Says whether anybody did.
     fn make_room(&mut self, whose: &Whose, bytes: usize, room: Room) -> bool {
         let own = self.held.get(whose).copied().unwrap_or_default() + bytes;
         let Some((most, held)) = self.held.iter().max_by_key(|(_, held)| **held) else {

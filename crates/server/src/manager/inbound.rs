@@ -461,8 +461,8 @@ impl Manager {
         Err(refusal(Code::E012, "auth_token is not the token of the sender"))
     }
 
-    /// The league that a letter concerns, as far as it lets that be known. One that names none is for
-    /// the only league, or for the one whose token it shows.
+    /// The league that a letter concerns, as far as it lets that be known. One that names none is
+    /// for the only league, or for the one whose token it shows.
     pub(super) fn concerned(&self, envelope: &Envelope) -> Option<Stub> {
         match &envelope.league_id {
             Some(id) => self.leagues.find(id),

@@ -165,19 +165,19 @@ pub(super) fn of(
 /// Who sent a letter to `league`, as far as it is proved.
 fn proved(manager: &Manager, league: &League, envelope: &Envelope) -> Peer {
     let shown = envelope.token.as_ref().map(AuthToken::reveal);
-    match &envelope.sender {
-        Sender::Administrator if shown.is_some_and(|shown| manager.is_administrator(shown)) => {
-            Peer::Administrator
-        }
-        sender => match manager.prove(league, envelope) {
-            Ok((agent, _)) => Peer::Agent(agent),
-            Err(_) => Peer::Unproved(sender.to_string()),
-        },
+    let is_administrator = envelope.sender == Sender::Administrator
+        && shown.is_some_and(|shown| manager.is_administrator(shown));
+    if is_administrator {
+        return Peer::Administrator;
+    }
+    match manager.prove(league, envelope) {
+        Ok((agent, _)) => Peer::Agent(agent),
+        Err(_) => Peer::Unproved(envelope.sender.to_string()),
     }
 }
 
 /// Notes `letter` of `peer`, which came as `body`, when it is answered. Of somebody who has proved
-/// nothing it is kept that it came: anybody can say anything, as often as there is room on the disk.
+/// nothing it is kept that it came: anybody can say anything, for as long as the disk has room.
 fn received(
     letters: Letters,
     (league, peer): (LeagueId, Peer),
