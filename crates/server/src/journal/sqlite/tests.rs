@@ -16,7 +16,7 @@ use super::block::{Entry, entries, framed, push};
 use super::open::PAGE_BYTES;
 use super::places::number;
 use super::shelf::Shelf;
-use super::{OpenError, SqliteJournal, open};
+use super::{OpenError, SqliteJournal, SqlitePruner, open};
 use crate::journal::contract::{Backend, all, batch, contract, league};
 use crate::journal::{
     Attachment, Batch, Damage, Head, Journal, JournalError, Outage, Seq, StoredAttachment,
