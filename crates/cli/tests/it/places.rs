@@ -179,3 +179,33 @@ fn a_referee_with_a_new_token_gets_its_matches_when_it_shows_it() {
     assert!(rows.iter().all(|row| row["technical_losses"] == 0), "{standings}");
     assert!(rows.iter().all(|row| row["played"] == 1), "{standings}");
 }
+
+// req: ERR-6
+#[test]
+fn a_match_whose_only_referee_is_gone_says_so_until_it_is_back() {
+    let place = Place::new();
+    let office = Office::open(&place);
+    found(&office, &place, "--league spring --start manual --set announcement_lead=0s");
+    let first = office.seat(&place, &format!("{REFEREE} --data whistle"));
+    let _players = office.seat(&place, "player --count 2");
+    until("they are there", || {
+        let league = office.look("/api/v1/leagues/spring")?;
+        (league["players"] == 2 && league["referees"] == 1).then_some(())
+    });
+    first.kill();
+    assert_eq!(office.run(&place, "start spring").code, Some(0));
+    let alert = until("somebody says so", || {
+        let league = office.look("/api/v1/leagues/spring")?;
+        league["alerts"].as_array()?.first().cloned()
+    });
+    assert_eq!(alert["alert"], "referee_gone", "{alert}");
+    let text = alert["text"].as_str().unwrap();
+    assert!(text.contains("R1M1 waits for REF01, which is not reached since"), "{text}");
+    assert!(alert["remedy"].as_str().unwrap().contains("start REF01 again"), "{alert}");
+    let status = office.run(&place, "status").stdout;
+    assert!(status.contains("alert: match R1M1 waits for REF01"), "{status}");
+    let _back = office.send(&place, &format!("{REFEREE} --data whistle"));
+    let standings = office.standings_at_the_end("spring");
+    assert!(standings["standings"].as_array().unwrap().iter().all(|row| row["played"] == 1));
+    assert_eq!(office.look("/api/v1/leagues/spring").unwrap()["alerts"], json!([]));
+}

@@ -42,6 +42,7 @@ impl League {
                 nonce: *nonce,
                 conversation: conversation.clone(),
                 registered_at: event.at,
+                came_at: event.at,
                 capacity: *capacity,
                 operated: *operated,
                 vanished: false,
@@ -53,11 +54,11 @@ impl League {
             });
             self.move_in(AgentId::Referee(*referee), profile);
         } else {
-            self.readmit(&event.fact, lifecycle);
+            self.readmit(event, lifecycle);
         }
     }
 
-    fn readmit(&mut self, fact: &Fact, new_life: Lifecycle) {
+    fn readmit(&mut self, Event { at, fact }: &Event, new_life: Lifecycle) {
         if let Fact::PlayerReturned { player, profile, conversation } = fact {
             let known = &mut self.players[player.index()];
             known.conversation = conversation.clone();
@@ -72,7 +73,7 @@ impl League {
             let known = &mut self.referees[referee.index()];
             known.conversation = conversation.clone();
             (known.capacity, known.operated) = (*capacity, *operated);
-            known.vanished = false;
+            (known.vanished, known.came_at) = (false, *at);
             if known.lifecycle.begin_again().is_some() {
                 known.lifecycle = new_life;
             }

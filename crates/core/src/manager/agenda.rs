@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Fact, League, Phase, StartRule, StuckCause};
-use crate::id::{AgentId, MatchId, PlayerId};
+use crate::id::{AgentId, MatchId, PlayerId, RefereeId};
 use crate::roster::{AgentState, Lifecycle, StateKind, Transition, Trigger};
 use crate::schedule::Pairing;
 use crate::seat::Seat;
@@ -163,19 +163,25 @@ impl League {
         self.due_anew().or_else(|| self.due_stuck(now))
     }
 
-    /// A match without a referee goes to one as soon as there is one; nobody waits for ever for the
-    /// administrator.
+    /// A match without a referee goes to one as soon as there is one, and one that nobody brought to
+    /// an end to whoever comes; nobody waits for ever for the administrator.
     fn due_stuck(&self, now: Timestamp) -> Option<Fact> {
         if self.paused {
             return None;
         }
         self.agenda.stuck.iter().find_map(|(&match_id, until)| {
             let open = self.open_match(match_id)?;
-            let lacks_referee =
-                open.stuck.is_some_and(|stuck| stuck.cause == StuckCause::NoReferee);
-            if let (true, Some(referee)) = (lacks_referee, self.replacement(Some(open.referee))) {
+            let stuck = open.stuck.as_ref()?;
+            let (referee, reason) = match stuck.cause {
+                StuckCause::NoReferee => {
+                    (self.replacement(Some(open.referee)), "there is a referee again")
+                }
+                StuckCause::Attempts => (self.came_since(stuck.since), "another referee has come"),
+                StuckCause::Annulments => (None, ""),
+            };
+            if let Some(referee) = referee {
                 let (attempt, annulled) = (open.attempt.saturating_add(1), false);
-                let reason = "there is a referee again".into();
+                let reason = reason.into();
                 return Some(Fact::MatchReassigned {
                     match_id,
                     attempt,
@@ -191,6 +197,12 @@ impl League {
                 reason: reason(),
             })
         })
+    }
+
+    /// Somebody who may officiate and has come after `moment`.
+    fn came_since(&self, moment: Timestamp) -> Option<RefereeId> {
+        let mut officials = self.referees.iter().filter(|referee| self.may_officiate(referee));
+        officials.find(|referee| referee.came_at > moment).map(|referee| referee.id)
     }
 
     fn walkover(&self, match_id: MatchId) -> Option<Fact> {

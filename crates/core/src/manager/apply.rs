@@ -77,9 +77,9 @@ impl League {
                 }
                 self.file_unplayed(*match_id, Verdict::Cancelled);
             }
-            Fact::MatchStuck { match_id, cause, .. } => {
-                let round = self.round_mut();
-                round.matches[match_id.index()].stuck = Some(Stuck { since: at, cause: *cause });
+            Fact::MatchStuck { match_id, cause, reason } => {
+                let stuck = Stuck { since: at, cause: *cause, reason: reason.clone() };
+                self.match_mut(match_id.index()).stuck = Some(stuck);
                 let patience = self.articles.policy.recovery_window();
                 let until = self.round_mut().deadline.max(at) + patience;
                 self.agenda.orphaned.remove(match_id);

@@ -81,7 +81,7 @@ pub enum VoidCause {
         /// What failed.
         reason: Arc<str>,
     },
-    /// The referee refused the match.
+    /// The referee refused the match. It keeps it if there is nobody else.
     NotTaken {
         /// Why.
         reason: Arc<str>,

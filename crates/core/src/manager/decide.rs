@@ -282,7 +282,7 @@ impl League {
         let why = match cause {
             VoidCause::LeaseExpired => (false, "the referee showed no sign of life".into()),
             // It has not begun, so there is nothing to give up; whoever comes later can have it.
-            VoidCause::NotDelivered { .. }
+            VoidCause::NotDelivered { .. } | VoidCause::NotTaken { .. }
                 if self.replacement(Some(open.referee)) == Some(open.referee) =>
             {
                 return Err(Refusal::NobodyElse(match_id));

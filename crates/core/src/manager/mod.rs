@@ -125,6 +125,8 @@ pub struct Referee {
     pub conversation: ConversationId,
     /// When it registered.
     pub registered_at: Timestamp,
+    /// When it last came: it registered, or came back after it was gone.
+    pub came_at: Timestamp,
     /// How many matches it runs at once.
     pub capacity: u32,
     /// Whether it is the operator's own.

@@ -1,5 +1,7 @@
 //! Where a league stands. Each phase owns exactly the data that make sense in it.
 
+use std::sync::Arc;
+
 use super::event::{ChoiceEvidence, DrawEvidence, Scheduled, StuckCause};
 use crate::id::{PlayerId, RefereeId, RoundId};
 use crate::schedule::Pairing;
@@ -91,12 +93,14 @@ impl OpenMatch {
 }
 
 /// A match that waits for the administrator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stuck {
     /// Since when.
     pub since: Timestamp,
     /// Why.
     pub cause: StuckCause,
+    /// What the last attempt came to nothing for.
+    pub reason: Arc<str>,
 }
 
 /// What is remembered of a recorded result: enough to tell the same report from a different one.

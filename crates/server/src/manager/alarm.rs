@@ -1,12 +1,14 @@
 //! What does not go on by itself, in words: what is the matter, and what the administrator can do.
 
-use league_core::id::{AgentId, PlayerId};
+use league_core::id::{AgentId, MatchId, PlayerId};
 use league_core::manager::{Alert, League, Phase, StuckCause};
 use league_core::roster::{AgentState, Lifecycle};
 use league_wire::iso;
 use serde_json::{Value, json};
 
+use super::untaken::Balk;
 use super::words;
+use crate::limits::LIST_WHOLE_MAX;
 
 /// What is the matter with a league.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,25 +28,31 @@ impl Alarm {
             Alert::NoReferee => no_referee(league),
             Alert::StartOverdue => start_overdue(league),
             Alert::PlayerSuspended(player) => suspended(league, player),
-            Alert::MatchStuck(match_id) => {
-                let stuck = league.open_match(match_id).and_then(|open| open.stuck);
-                let why = match stuck.map(|stuck| stuck.cause) {
-                    Some(StuckCause::Annulments) => "it was annulled as often as allowed",
-                    Some(StuckCause::Attempts) => "no attempt at it came to an end",
-                    Some(StuckCause::NoReferee) => return orphan(league, match_id.to_string()),
-                    None => "it does not go on by itself",
-                };
-                let until = league.open_round().map(|round| iso::format(round.deadline));
-                let until = until.unwrap_or_default();
-                let text = format!("match {match_id} waits for a decision: {why}");
-                let remedy = format!(
-                    "`league rematch {match_id} --reason …` has it played again, `league annul \
-                     {match_id} --reason …` calls it off; some time after {until} it is called off \
-                     by itself"
-                );
-                Self { code: "match_stuck", text, remedy }
-            }
+            Alert::MatchStuck(match_id) => stuck(league, match_id),
         }
+    }
+
+    /// A referee that does not take its matches, and there is no other.
+    pub(super) fn of_balk(balk: &Balk) -> Self {
+        let Balk { referee, reason, .. } = balk;
+        let since = iso::format(balk.since);
+        let names: Vec<_> =
+            balk.matches.iter().take(LIST_WHOLE_MAX).map(MatchId::to_string).collect();
+        let waiting = match &names[..] {
+            [only] => format!("match {only} waits"),
+            _ => format!("{} matches wait ({})", balk.matches.len(), names.join(", ")),
+        };
+        let (code, what, how) = match balk.refused {
+            true => ("referee_refuses", "refuses", "without what it objects to"),
+            false => ("referee_gone", "is not reached", "with its --data directory"),
+        };
+        let text =
+            format!("{waiting} for {referee}, which {what} since {since}; the last time: {reason}");
+        let remedy = format!(
+            "start {referee} again {how}, or another one: `league referee --manager URL --join-key \
+             FILE`; it then goes on by itself"
+        );
+        Self { code, text, remedy }
     }
 
     /// A league whose books nobody writes.
@@ -58,6 +66,27 @@ impl Alarm {
     pub(super) fn document(&self) -> Value {
         json!({"alert": self.code, "text": self.text, "remedy": self.remedy})
     }
+}
+
+fn stuck(league: &League, match_id: MatchId) -> Alarm {
+    let stuck = league.open_match(match_id).and_then(|open| open.stuck.as_ref());
+    let (why, or) = match stuck.map(|stuck| stuck.cause) {
+        Some(StuckCause::Annulments) => ("it was annulled as often as allowed", ""),
+        Some(StuckCause::Attempts) => {
+            ("no attempt at it came to an end", "; another referee that joins takes it")
+        }
+        Some(StuckCause::NoReferee) => return orphan(league, match_id.to_string()),
+        None => ("it does not go on by itself", ""),
+    };
+    let last = stuck.map_or(String::new(), |stuck| format!("; the last time: {}", stuck.reason));
+    let until = league.open_round().map(|round| iso::format(round.deadline));
+    let until = until.unwrap_or_default();
+    let text = format!("match {match_id} waits for a decision: {why}{last}");
+    let remedy = format!(
+        "`league rematch {match_id} --reason …` has it played again, `league annul {match_id} \
+         --reason …` calls it off{or}; some time after {until} it is called off by itself"
+    );
+    Alarm { code: "match_stuck", text, remedy }
 }
 
 fn suspended(league: &League, player: PlayerId) -> Alarm {

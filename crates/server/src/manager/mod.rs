@@ -25,6 +25,7 @@ mod query;
 mod stall;
 #[cfg(test)]
 mod tests;
+mod untaken;
 mod view;
 mod witness;
 mod words;
@@ -37,6 +38,7 @@ use league_core::manager::{Command, League, Refusal, Reply};
 use tokio::sync::{mpsc, oneshot};
 
 use contacts::Contacts;
+use untaken::Untaken;
 
 use crate::journal::Head;
 use crate::letters::Letters;
@@ -57,6 +59,7 @@ pub struct Stub {
     published: Arc<RwLock<Published>>,
     letters: Letters,
     contacts: Arc<Contacts>,
+    untaken: Arc<Untaken>,
 }
 
 /// What is durable, and therefore what may be shown.
@@ -104,7 +107,8 @@ impl Stub {
         let (mailbox, asks) = mpsc::channel(MAILBOX_MAX);
         let published = Published { league: books.league().clone(), head: books.head() };
         let (published, letters) = (Arc::new(RwLock::new(published)), books.letters());
-        (Self { mailbox, published, letters, contacts: Arc::default() }, asks)
+        let (contacts, untaken) = (Arc::default(), Arc::default());
+        (Self { mailbox, published, letters, contacts, untaken }, asks)
     }
 
     /// Asks the writer; the answer comes when what it says is in the books.
@@ -166,6 +170,11 @@ impl Stub {
     /// Which agents can be reached.
     const fn contacts(&self) -> &Arc<Contacts> {
         &self.contacts
+    }
+
+    /// The matches that nobody takes.
+    fn untaken(&self) -> &Untaken {
+        &self.untaken
     }
 
     /// The durable state, for a short look.

@@ -8,7 +8,7 @@ use league_agent::exchange::Exchange;
 use league_agent::guard::{self, lock};
 use league_core::id::{AgentId, RoundId};
 use league_core::manager::dispatch::Handout;
-use league_core::manager::{Command, Effect, League, Phase, Refusal};
+use league_core::manager::{Command, Effect, League, Phase, Refusal, VoidCause};
 use league_core::policy::Policy;
 use league_core::proof::Keys;
 use league_core::roster::{AgentState, Reason};
@@ -289,15 +289,30 @@ impl Outbound {
         };
         let not_taken = courier.deliver(self.bag(&policy), notices, orders).await;
         courier.put_back(mail.notices);
+        let is_taken = |handout: &&Handout| not_taken.iter().all(|(lost, _)| lost != *handout);
+        for handout in mail.handouts.iter().filter(is_taken) {
+            self.stub.untaken().taken(handout.match_id);
+        }
         for (handout, cause) in not_taken {
             let (match_id, attempt) = (handout.match_id, handout.attempt);
-            let command = Command::VoidAttempt { match_id, attempt, cause };
+            let command = Command::VoidAttempt { match_id, attempt, cause: cause.clone() };
             // Refused too if the match has gone on without us; unavailable if the league closes.
             let voided = self.stub.ask(command, None).await;
             if voided == Err(AskError::Refused(Refusal::NobodyElse(match_id))) {
                 self.stub.put_back(handout);
+                self.note_untaken(handout, &cause);
             }
         }
+    }
+
+    /// Tells the administrator of a referee that does not take its matches, once.
+    fn note_untaken(&self, handout: Handout, cause: &VoidCause) {
+        let is_news = self.stub.untaken().note(ambient::wall(), handout, cause);
+        let Some(bell) = self.bell.get().filter(|_| is_news) else { return };
+        let published = self.stub.published();
+        let balks = self.stub.untaken().balks(&published.league);
+        let news = balks.iter().filter(|balk| balk.referee == handout.referee);
+        news.for_each(|balk| bell(Alarm::of_balk(balk)));
     }
 
     /// Between the ends of rounds everybody gets the table a while after it has changed, so that a

@@ -59,11 +59,15 @@ fn document(leagues: &Leagues, figures: &Figures, path: &str, reader: Reader) ->
 
 /// Where a league stands, and whether anybody writes it.
 fn shown(stub: &Stub) -> Value {
-    let mut shown = league(&stub.published());
-    if let Some(alerts) = shown["alerts"].as_array_mut()
-        && !stub.is_open()
-    {
-        alerts.insert(0, Alarm::of_closed_books().document());
+    let published = stub.published();
+    let mut shown = league(&published);
+    let balks = stub.untaken().balks(&published.league);
+    if let Some(alerts) = shown["alerts"].as_array_mut() {
+        let room = LIST_WHOLE_MAX.saturating_sub(alerts.len());
+        alerts.extend(balks.iter().take(room).map(|balk| Alarm::of_balk(balk).document()));
+        if !stub.is_open() {
+            alerts.insert(0, Alarm::of_closed_books().document());
+        }
     }
     shown
 }

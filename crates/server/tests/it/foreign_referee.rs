@@ -10,7 +10,7 @@ use league_core::seat::Seats;
 use league_core::verdict::Verdict;
 use serde_json::{Value, json};
 
-use crate::rpc::Reply;
+use crate::rpc::{self, Reply};
 use crate::shape::Shape;
 use crate::stage::{LEAGUE, Plan, Stage, join_key, results, url};
 use crate::stranger::{Call, Say, Stranger};
@@ -320,10 +320,9 @@ fn handed_on(unwilling: &Stranger, network_backoff: &'static str) -> Vec<String>
     reasons.collect()
 }
 
-// req: ERR-6
-#[test]
-fn a_match_that_a_referee_refuses_goes_to_another_at_once() {
-    let refusing = Stranger::referee_that(|call| match call.kind {
+/// A referee that refuses every match.
+fn refusing() -> Stranger {
+    Stranger::referee_that(|call| match call.kind {
         "START_MATCH" => Say::Body(
             json!({
                 "jsonrpc": "2.0",
@@ -333,7 +332,40 @@ fn a_match_that_a_referee_refuses_goes_to_another_at_once() {
             .to_string(),
         ),
         _ => Say::Usual,
-    });
+    })
+}
+
+// req: ERR-6
+#[test]
+fn a_match_that_the_only_referee_refuses_waits_for_another_and_says_why() {
+    let mut stage = Stage::open(&Plan::players(2));
+    let refusing = refusing();
+    refusing.register_with(&stage, json!({"join_key": join_key()}));
+    let players = [Stranger::player(Shape::Flat), Stranger::player(Shape::Typed)];
+    players.iter().for_each(Stranger::expect_later_attempts);
+    players.iter().for_each(|player| drop(player.register(&stage)));
+    refusing.nth(2, "START_MATCH");
+    let path = format!("/api/v1/leagues/{LEAGUE}");
+    let alerts = || rpc::page(stage.address, "GET", &path).json()["alerts"].clone();
+    let alert = alerts()[0].clone();
+    assert_eq!(alert["alert"], "referee_refuses", "{alert}");
+    let text = alert["text"].as_str().unwrap();
+    assert!(text.contains("R1M1 waits for REF01, which refuses since"), "{text}");
+    assert!(text.contains("the order was refused: I am on holiday"), "{text}");
+    let attempts = |events: &[Event]| {
+        events.iter().filter(|event| matches!(event.fact, Fact::MatchReassigned { .. })).count()
+    };
+    assert_eq!(attempts(&stage.events_now()), 0, "it is offered again under the same attempt");
+    stage.seat_referee();
+    let events = stage.whole_league();
+    assert_eq!((attempts(&events), results(&events)[0].referee.to_string()), (1, "REF02".into()));
+    assert_eq!(rpc::page(stage.address, "GET", &path).json()["alerts"], json!([]));
+}
+
+// req: ERR-6
+#[test]
+fn a_match_that_a_referee_refuses_goes_to_another_at_once() {
+    let refusing = refusing();
     let reasons = handed_on(&refusing, "fixed 2s");
     assert_eq!(reasons, ["the order was refused: I am on holiday"]);
 }

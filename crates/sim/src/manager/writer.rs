@@ -19,6 +19,8 @@ use crate::weather::DiskWeather;
 const BATCH_MAX: usize = 512;
 /// Matches that are handed out in one go.
 const HANDOUTS_MAX: usize = 100;
+/// How long a match waits that its referee did not take and nobody else can.
+const REOFFER_PAUSE: Duration = Duration::from_secs(1);
 const MOMENT: Duration = Duration::from_millis(1);
 
 /// A question to the writer.
@@ -255,7 +257,17 @@ impl Writer {
 
     fn enter_silently(&mut self, stage: &mut Stage<'_>, command: Command) {
         // A command of our own that no longer fits came too late.
-        drop(self.enter(stage, command));
+        if let Err(Refusal::NobodyElse(match_id)) = self.enter(stage, command) {
+            self.put_back(stage.now, match_id);
+        }
+    }
+
+    /// Offers a match to its referee again after a while.
+    fn put_back(&mut self, now: Timestamp, match_id: MatchId) {
+        if let Some(open) = self.league.open_match(match_id) {
+            let handout = Handout { referee: open.referee, match_id, attempt: open.attempt };
+            self.dispatcher.put_back(handout, now + REOFFER_PAUSE);
+        }
     }
 
     /// Publishes what is durable and lets out what waited for it.

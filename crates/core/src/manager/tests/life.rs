@@ -215,13 +215,17 @@ fn an_order_that_reaches_nobody_costs_no_attempt_and_goes_to_whoever_comes() {
     hall.pass(60);
     let mut dispatcher = Dispatcher::for_league(&hall.league);
     let [handout] = dispatcher.hand_out(&hall.league, hall.now, 9)[..] else { panic!("one match") };
-    let not_delivered = |attempt| {
-        let (match_id, reason) = (first(), "nobody is there".into());
-        Command::VoidAttempt { match_id, attempt, cause: VoidCause::NotDelivered { reason } }
+    let (not_delivered, not_taken) = (
+        VoidCause::NotDelivered { reason: "nobody is there".into() },
+        VoidCause::NotTaken { reason: "P01 is not called".into() },
+    );
+    let void = |attempt, cause: &VoidCause| {
+        let (match_id, cause) = (first(), cause.clone());
+        Command::VoidAttempt { match_id, attempt, cause }
     };
-    for _ in 0..2 * ATTEMPTS_MAX {
+    for cause in [&not_delivered, &not_taken].into_iter().cycle().take(2 * ATTEMPTS_MAX as usize) {
         let refused = Err(Refusal::NobodyElse(first()));
-        assert_eq!(hall.ask(not_delivered(handout.attempt)), refused);
+        assert_eq!(hall.ask(void(handout.attempt, cause)), refused);
         let again = hall.now + Duration::from_secs(1);
         dispatcher.put_back(handout, again);
         assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9), []);
@@ -230,9 +234,36 @@ fn an_order_that_reaches_nobody_costs_no_attempt_and_goes_to_whoever_comes() {
         assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9), [handout]);
     }
     hall.join_referee(2, 4).unwrap();
-    hall.ask(not_delivered(handout.attempt)).unwrap();
+    hall.ask(void(handout.attempt, &not_taken)).unwrap();
     let open = hall.league.open_match(first()).unwrap();
     assert_eq!((open.referee.index(), open.attempt), (1, handout.attempt + 1));
+    hall.play_to_the_end();
+    assert_eq!(hall.league, hall.replayed());
+}
+
+#[test]
+fn a_match_that_no_referee_took_goes_to_the_next_one_that_comes() {
+    let mut hall = Hall::started(2, 2);
+    let lose = |hall: &mut Hall, reason: &str| {
+        let attempt = hall.league.open_match(first()).unwrap().attempt;
+        let cause = VoidCause::NotTaken { reason: reason.into() };
+        hall.ask(Command::VoidAttempt { match_id: first(), attempt, cause }).unwrap();
+    };
+    (1..ATTEMPTS_MAX).for_each(|_| lose(&mut hall, "busy"));
+    lose(&mut hall, "P01 is not called");
+    let stuck = |hall: &Hall| hall.league.open_match(first()).unwrap().stuck.clone();
+    assert_eq!(&*stuck(&hall).unwrap().reason, "P01 is not called");
+    hall.pass(1);
+    hall.ask(Command::Wake).unwrap();
+    assert!(stuck(&hall).is_some(), "those who are there had their turn");
+    hall.join_referee(3, 4).unwrap();
+    assert_eq!(hall.league.open_match(first()).unwrap().referee, RefereeId::new(3));
+    assert_eq!(stuck(&hall), None);
+    hall.pass(1);
+    lose(&mut hall, "busy");
+    assert!(stuck(&hall).is_some(), "it had one turn");
+    hall.pass(1);
+    hall.join_referee(4, 4).unwrap();
     hall.play_to_the_end();
     assert_eq!(hall.league, hall.replayed());
 }
