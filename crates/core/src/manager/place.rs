@@ -122,7 +122,7 @@ impl League {
         let agent = AgentId::Player(player);
         let plays = self.phase == Phase::Registering || self.standings.record_of(player).is_some();
         if !plays {
-            return Err(Refusal::LateRegistration);
+            return Err(self.too_late());
         }
         let change = self.comeback(now, agent)?;
         let profile = profile_of_player(&application, player);

@@ -2,7 +2,7 @@
 
 use super::charter::ProtocolVersion;
 use crate::game::NotAGame;
-use crate::id::{AgentId, GameType, MatchId, PlayerId, RefereeId};
+use crate::id::{AgentId, GameType, LeagueId, MatchId, PlayerId, RefereeId};
 use crate::roster::ForbiddenTransition;
 
 /// A polite no. Nothing has changed.
@@ -46,6 +46,9 @@ pub enum Refusal {
     /// Players cannot join once the league has started.
     #[error("registration closed when the league started")]
     LateRegistration,
+    /// Nobody can join a league that is over.
+    #[error("league {0} is over: nobody can join it any more")]
+    JoinsNoMore(LeagueId),
     /// The league has already started.
     #[error("the league has already started")]
     AlreadyStarted,

@@ -35,7 +35,7 @@ impl League {
             return self.same_again(now, agent, &application);
         }
         if self.phase != Phase::Registering {
-            return Err(Refusal::LateRegistration);
+            return Err(self.too_late());
         }
         if self.registration_closed {
             return Err(Refusal::RegistrationClosed);
@@ -75,7 +75,7 @@ impl League {
             return self.same_again(now, agent, &application);
         }
         if matches!(self.phase, Phase::Completed { .. }) {
-            return Err(Refusal::LateRegistration);
+            return Err(self.too_late());
         }
         let referee = RefereeId::from_index(self.referees.len());
         let profile = profile_of_referee(&application, referee);
@@ -148,7 +148,17 @@ impl League {
     /// Nobody who comes too late is helped by knowing that its address is taken.
     fn or_over(&self, refusal: Refusal) -> Refusal {
         let is_over = matches!(self.phase, Phase::Completed { .. });
-        if is_over { Refusal::LateRegistration } else { refusal }
+        if is_over { self.too_late() } else { refusal }
+    }
+
+    /// Why nobody can join any more.
+    pub(super) fn too_late(&self) -> Refusal {
+        match self.phase {
+            Phase::Completed { .. } => Refusal::JoinsNoMore(self.id().clone()),
+            Phase::Registering | Phase::BetweenRounds { .. } | Phase::Playing(_) => {
+                Refusal::LateRegistration
+            }
+        }
     }
 
     pub(super) fn check_profile(
@@ -197,7 +207,7 @@ impl League {
         let known = self.player(player).ok_or(Refusal::UnknownAgent(agent))?;
         let plays = self.phase == Phase::Registering || self.standings.record_of(player).is_some();
         if !plays {
-            return Err(Refusal::LateRegistration);
+            return Err(self.too_late());
         }
         let also = self.comeback(now, agent)?;
         let profile = self.new_profile(returning, &known.profile, application.profile)?;
@@ -239,7 +249,7 @@ impl League {
     /// Whether an agent may come back, and how its state changes by it.
     pub(super) fn comeback(&self, now: Timestamp, agent: AgentId) -> Result<Option<Fact>, Refusal> {
         if matches!(self.phase, Phase::Completed { .. }) {
-            return Err(Refusal::LateRegistration);
+            return Err(self.too_late());
         }
         let lifecycle = self.lifecycle(agent).ok_or(Refusal::UnknownAgent(agent))?;
         match lifecycle.state() {

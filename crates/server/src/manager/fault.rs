@@ -68,6 +68,9 @@ pub(super) fn refused(refusal: &Refusal) -> Box<ErrorReport> {
                  rotate {agent}`)"
             );
         }
+        Refusal::JoinsNoMore(_) => {
+            report.action_required = "Name another league, and forget the token of this one".into();
+        }
         Refusal::AlreadyStarted => report.action_required = "Nothing; it is running".into(),
         Refusal::UnsupportedGame(_)
         | Refusal::LeagueFull { .. }
@@ -98,7 +101,9 @@ const fn code(refusal: &Refusal) -> Code {
         Refusal::UnsupportedGame(_) => Code::L001,
         Refusal::AlreadyRegistered(_) | Refusal::FromElsewhere(_) => Code::L003,
         Refusal::LeagueFull { .. } | Refusal::TooManyReferees { .. } => Code::L002,
-        Refusal::LateRegistration | Refusal::RegistrationClosed => Code::E019,
+        Refusal::LateRegistration | Refusal::JoinsNoMore(_) | Refusal::RegistrationClosed => {
+            Code::E019
+        }
         Refusal::JoinCodeNeeded
         | Refusal::UnknownJoinCode
         | Refusal::JoinCodeUsed(_)

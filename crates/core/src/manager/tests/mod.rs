@@ -99,7 +99,10 @@ fn registrations_that_cannot_be_are_refused_with_their_reason() {
     hall.play_to_the_end();
     let again = Application::new(profile(8_101), host(), "another".parse().unwrap());
     let refusal = hall.ask(Command::RegisterPlayer(Box::new(again)));
-    assert_eq!(refusal, Err(Refusal::LateRegistration), "that it is over is what matters");
+    let over = Refusal::JoinsNoMore(hall.league.id().clone());
+    assert_eq!(over.to_string(), "league test is over: nobody can join it any more");
+    assert_eq!(refusal, Err(over.clone()), "that it is over is what matters");
+    assert_eq!((hall.join_player(4), hall.join_referee(3, 1)), (Err(over.clone()), Err(over)));
 
     let mut full = Hall::filled(200, 1);
     assert_eq!(full.join_player(201), Err(Refusal::LeagueFull { limit: 200 }));

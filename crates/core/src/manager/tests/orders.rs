@@ -104,7 +104,8 @@ fn with_its_own_token_an_agent_gets_its_id_back_also_after_the_start() {
     assert_eq!(&*hall.league.players()[1].profile.endpoint, "http://127.0.0.1:9000/mcp");
     assert_eq!(hall.league.effects(hall.books.last().unwrap()), [Effect::Welcome(agent(2))]);
     hall.play_to_the_end();
-    assert_eq!(hall.ask(returning(2, 9_000, true)), Err(Refusal::LateRegistration));
+    let over = Refusal::JoinsNoMore(hall.league.id().clone());
+    assert_eq!(hall.ask(returning(2, 9_000, true)), Err(over));
     assert_eq!(hall.league, hall.replayed());
 }
 
