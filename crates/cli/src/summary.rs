@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use league_core::id::{PlayerId, RoundId};
+use league_core::id::PlayerId;
 use league_core::manager::League;
-use league_core::standings::{Row, Standings};
+use league_core::standings::Row;
 use league_server::runtime::{PlayPlan, PlayReport, Recount};
 use serde_json::{Value, json};
 
@@ -19,10 +19,13 @@ pub(crate) fn for_people(report: &PlayReport) -> String {
     let league = &recount.league;
     let rows = league.table();
     let mut out = table(league, &rows);
-    if let Some(champion) = rows.first() {
-        let name = shown(name(league, champion.player));
-        let tie = tie(&tied_with_champion(league, &rows));
-        out.push_str(&format!("\n  Champion: {name} ({}){tie}\n", champion.player));
+    match league.leaders().split_first() {
+        Some((champion, tied)) => {
+            let name = shown(name(league, *champion));
+            let tied: Vec<_> = tied.iter().map(PlayerId::to_string).collect();
+            out.push_str(&format!("\n  Champion: {name} ({champion}){}\n", tie(&tied)));
+        }
+        None => out.push_str("\n  No champion: nobody played\n"),
     }
     let seconds = report.wall.as_secs_f64();
     out.push_str(&format!(
@@ -79,25 +82,9 @@ fn tally(recount: &Recount) -> String {
     out
 }
 
-/// Those who did exactly as well as the champion, tie-breakers included.
-///
-/// Counted again as if everybody had registered in the opposite order, the same group leads, the
-/// other way round.
-fn tied_with_champion(league: &League, rows: &[Row]) -> Vec<PlayerId> {
-    let backwards: Vec<_> = league.standings().players().iter().rev().copied().collect();
-    let mut standings = Standings::new(&backwards);
-    for (number, round) in (1..).zip(league.past()) {
-        for (pairing, verdict) in &round.matches {
-            standings.record(RoundId::new(number), *pairing, *verdict, league.policy());
-        }
-    }
-    let leader = standings.ranked(league.policy()).first().map(|row| row.player);
-    let tied = rows.iter().position(|row| Some(row.player) == leader).unwrap_or(0);
-    rows.iter().skip(1).take(tied).map(|row| row.player).collect()
-}
-
-fn tie(tied: &[PlayerId]) -> String {
-    let mut names: Vec<_> = tied.iter().take(TIED_NAMED_MAX).map(PlayerId::to_string).collect();
+/// Those who did exactly as well as the champion, tie-breakers included, in words.
+pub(crate) fn tie(tied: &[String]) -> String {
+    let mut names: Vec<_> = tied.iter().take(TIED_NAMED_MAX).cloned().collect();
     if tied.len() > TIED_NAMED_MAX {
         names.push(format!("{} more", tied.len() - TIED_NAMED_MAX));
     }
@@ -114,8 +101,8 @@ pub(crate) fn for_programs(plan: &PlayPlan, report: &PlayReport) -> Value {
     let recount = &report.recount;
     let league = &recount.league;
     let rows = league.table();
-    let champion = rows.first().map(|row| {
-        let tied = tied_with_champion(league, &rows);
+    let leaders = league.leaders();
+    let champion = rows.first().zip(leaders.split_first()).map(|(row, (_, tied))| {
         json!({
             "player_id": row.player.to_string(),
             "display_name": name(league, row.player),
@@ -222,7 +209,8 @@ mod tests {
             (3, ", tied with P02, P03 and P04, decided by order of registration"),
             (5, ", tied with P02, P03, P04 and 2 more, decided by order of registration"),
         ] {
-            assert_eq!(tie(&players[..count]), expected);
+            let tied: Vec<_> = players[..count].iter().map(PlayerId::to_string).collect();
+            assert_eq!(tie(&tied), expected);
         }
     }
 }

@@ -10,6 +10,7 @@ use super::{admin, roster};
 use crate::admin_args::{ManagerArgs, StandingsArgs, StatusArgs, TokenArgs, WatchArgs};
 use crate::client::{Client, Unreachable};
 use crate::report::{Failure, Hint};
+use crate::summary::tie;
 use crate::{interrupt, near, output};
 
 /// Pause between two looks at a league.
@@ -156,11 +157,9 @@ pub(super) fn summary(league: &Value) -> String {
             }
         }
         "completed" => {
-            let champion = &league["champion"];
-            let name = champion["display_name"].as_str().unwrap_or("nobody");
             let done = number("matches_done");
             let matches = if done == 1 { "match" } else { "matches" };
-            format!("over after {done} {matches}, champion {name}")
+            format!("over after {done} {matches}, {}", champion(&league["champion"]))
         }
         _ => {
             let total = league["matches_total"].as_u64();
@@ -177,6 +176,16 @@ pub(super) fn summary(league: &Value) -> String {
         _ => "",
     };
     format!("{}: {progress}{ordered} ({agents})", text("league_id"))
+}
+
+/// Who won, and whom only the order of registration puts behind it.
+fn champion(champion: &Value) -> String {
+    let Some(name) = champion["display_name"].as_str() else {
+        return "no champion: nobody played".into();
+    };
+    let tied = champion["tied_with"].as_array().into_iter().flatten();
+    let tied: Vec<_> = tied.filter_map(Value::as_str).map(String::from).collect();
+    format!("champion {name}{}", tie(&tied))
 }
 
 fn show_standings(document: &Value, json: bool) -> anyhow::Result<()> {
@@ -212,7 +221,11 @@ fn table(document: &Value) -> String {
     let done = document["matches_done"].as_u64().unwrap_or(0);
     let league = document["league_id"].as_str().unwrap_or_default();
     let matches = if done == 1 { "match" } else { "matches" };
-    out.push_str(&format!("\n  {league}: {done} {matches} with a result\n"));
+    let end = match (document["phase"].as_str(), document.get("champion")) {
+        (Some("completed"), Some(first)) => format!(", {}", champion(first)),
+        (_, Some(_) | None) => String::new(),
+    };
+    out.push_str(&format!("\n  {league}: {done} {matches} with a result{end}\n"));
     out
 }
 

@@ -210,6 +210,7 @@ fn matches_that_were_not_played_are_accounted_for() {
     let line = "play --set invitation_timeout=0.0001ms --set invitation_silence=";
     let run = Place::new().run(&format!("{line}cancel"));
     assert!(run.stdout.contains("  0 of 6 matches played, 6 cancelled in "), "{}", run.stdout);
+    assert!(run.stdout.contains("  No champion: nobody played\n"), "{}", run.stdout);
     let run = Place::new().run(&format!("{line}forfeit"));
     let expected = "  0 of 6 matches played, 12 technical losses in ";
     assert!(run.stdout.contains(expected), "{}", run.stdout);

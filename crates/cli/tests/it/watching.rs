@@ -118,3 +118,34 @@ fn who_is_banned_hears_nothing_more_of_the_rounds() {
     told.sort();
     assert_eq!(told, ["P01", "P02", "REF01"]);
 }
+
+#[test]
+fn a_champion_needs_a_game_and_shares_its_place_with_whom_it_is_tied() {
+    let place = Place::new();
+    let office = Office::open(&place);
+    let rules = "--start players=2 --set announcement_lead=0s";
+    found(&office, &place, &format!("--league spring {rules}"));
+    let _referee = office.seat(&place, REFEREE);
+    let _players = office.seat(&place, "player --strategy even --count 2 --league spring");
+    let standings = office.standings_at_the_end("spring");
+    assert_eq!(standings["champion"]["tied_with"], serde_json::json!(["P02"]), "{standings}");
+    let shown =
+        office.run(&place, "status spring").stdout + &office.run(&place, "standings").stdout;
+    let tie = "tied with P02, decided by order of registration";
+    assert_eq!(shown.matches(tie).count(), 2, "{shown}");
+
+    found(&office, &place, "--league autumn --start manual --set announcement_lead=60s");
+    let key = "league-data/join-key-autumn";
+    let _referee = office.seat(&place, &format!("referee --league autumn --join-key {key}"));
+    let _players = office.seat(&place, "player --count 2 --league autumn");
+    for line in ["start autumn", "annul R1M1 --league autumn --reason rain"] {
+        let run = office.run(&place, line);
+        assert_eq!(run.code, Some(0), "{line}: {}", run.stderr);
+    }
+    let standings = office.standings_at_the_end("autumn");
+    assert!(standings["champion"].is_null(), "{standings}");
+    let shown = office.run(&place, "status autumn").stdout;
+    assert!(shown.contains("over after 1 match, no champion: nobody played"), "{shown}");
+    let late = office.run(&place, "player --league autumn");
+    assert!(late.stderr.contains("league autumn is over: nobody can join it"), "{}", late.stderr);
+}

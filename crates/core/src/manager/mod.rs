@@ -332,6 +332,16 @@ impl League {
         self.standings.ranked(&self.articles.policy)
     }
 
+    /// Who leads the table: its first player, and those whom only the order of registration puts
+    /// behind it. Nobody does before a game was played.
+    pub fn leaders(&self) -> Vec<PlayerId> {
+        let count = self.standings.leaders(&self.articles.policy);
+        if count == 0 {
+            return vec![];
+        }
+        self.table().iter().take(count).map(|row| row.player).collect()
+    }
+
     /// The ranked table as it stood when `round` had ended.
     pub fn table_after(&self, round: RoundId) -> Vec<Row> {
         self.standings.at_round(round, &self.articles.policy)

@@ -176,6 +176,15 @@ impl Standings {
         ranking::rank(&self.players, &self.records, &self.sheets, policy)
     }
 
+    /// How many players lead the table, which only the order of registration tells apart; nobody
+    /// does before a game was played.
+    pub fn leaders(&self, policy: &Policy) -> usize {
+        match self.records.iter().any(|record| record.played > 0) {
+            true => ranking::leaders(&self.records, &self.sheets, policy),
+            false => 0,
+        }
+    }
+
     /// The table as it stood when `round` had ended, recomputed from the results.
     pub fn at_round(&self, round: RoundId, policy: &Policy) -> Vec<Row> {
         let rounds = self.sheets.len().min(round.number() as usize);

@@ -38,7 +38,23 @@ pub(super) fn rank(
     sheets: &[Sheet],
     policy: &Policy,
 ) -> Vec<Row> {
-    let mut table = Table::unordered(players.len());
+    let row = |(rank, slot): (u32, usize)| {
+        let (player, record) = (players[slot], records[slot]);
+        Row { rank, player, record }
+    };
+    (1..).zip(ordered(records, sheets, policy).order).map(row).collect()
+}
+
+/// How many players lead the table, which only the order of registration tells apart. There is
+/// somebody in it.
+pub(super) fn leaders(records: &[Record], sheets: &[Sheet], policy: &Policy) -> usize {
+    let table = ordered(records, sheets, policy);
+    let first = table.ties.first().filter(|tie| tie.start == 0);
+    first.map_or(1, ExactSizeIterator::len)
+}
+
+fn ordered(records: &[Record], sheets: &[Sheet], policy: &Policy) -> Table {
+    let mut table = Table::unordered(records.len());
     table.divide(|slot| Share::whole(records[slot].points));
     for rule in policy.tie_breakers() {
         if table.ties.is_empty() {
@@ -54,10 +70,7 @@ pub(super) fn rank(
             TieBreaker::Draws => table.divide(|slot| Share::whole(records[slot].draws.into())),
         }
     }
-    (1..)
-        .zip(table.order)
-        .map(|(rank, slot)| Row { rank, player: players[slot], record: records[slot] })
-        .collect()
+    table
 }
 
 fn win_percentage(record: &Record) -> Share {

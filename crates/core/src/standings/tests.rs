@@ -139,6 +139,28 @@ proptest! {
         }
     }
 
+    #[test]
+    fn those_lead_whom_only_the_order_of_registration_tells_apart(
+        (players, league) in leagues(),
+        policy in prop::sample::select(policies()),
+    ) {
+        let backwards: Vec<_> = players.iter().rev().copied().collect();
+        let (mut forth, mut back) = (Standings::new(&players), Standings::new(&backwards));
+        prop_assert_eq!(forth.leaders(&policy), 0);
+        for (number, round) in (1..).zip(&league) {
+            for &(pairing, verdict) in round {
+                forth.record(RoundId::new(number), pairing, verdict, &policy);
+                back.record(RoundId::new(number), pairing, verdict, &policy);
+            }
+        }
+        // The same group leads, the other way round.
+        let rows = forth.ranked(&policy);
+        let last = back.ranked(&policy)[0].player;
+        let count = rows.iter().position(|row| row.player == last).unwrap() + 1;
+        let is_played = rows.iter().any(|row| row.record.played > 0);
+        prop_assert_eq!(forth.leaders(&policy), if is_played { count } else { 0 });
+    }
+
     // req: RESULT-4, RESULT-8
     #[test]
     fn every_match_hands_out_its_points_and_no_others(

@@ -264,7 +264,8 @@ pub(super) fn standings(league: &League, at: Timestamp, table: &Arc<Table>) -> N
 /// The end of the league.
 pub(super) fn completed(league: &League, table: &Arc<Table>, head: String) -> Notice {
     let matches: usize = league.past().iter().map(|round| round.matches.len()).sum();
-    let champion = table.rows.first().map(|row| Champion {
+    let first = table.rows.first().filter(|_| !league.leaders().is_empty());
+    let champion = first.map(|row| Champion {
         player_id: row.player_id,
         display_name: row.display_name.clone(),
         points: row.points,

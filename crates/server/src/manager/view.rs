@@ -3,7 +3,7 @@
 
 use league_agent::ambient;
 use league_agent::endpoint::Answer;
-use league_core::id::AgentId;
+use league_core::id::{AgentId, PlayerId};
 use league_core::manager::{Alert, League, Phase, StartRule};
 use league_core::standings::Row;
 use league_wire::iso;
@@ -141,6 +141,7 @@ fn standings(published: &Published, reader: Reader) -> Value {
         "round": round(league),
         "matches_done": matches_done(league),
         "matches_total": matches_total(league),
+        "champion": champion(league),
         "standings": rows,
     })
 }
@@ -221,7 +222,13 @@ fn alerts(league: &League) -> Vec<Value> {
     alerts.map(|alert| Alarm::of(league, alert).document()).collect()
 }
 
+/// Who won, and whom only the order of registration puts behind it; nobody if nobody played.
 fn champion(league: &League) -> Option<Value> {
     completed_at(league)?;
-    league.table().first().map(|row| standing(league, row))
+    let leaders = league.leaders();
+    let (first, tied) = leaders.split_first()?;
+    let table = league.table();
+    let mut champion = standing(league, table.iter().find(|row| row.player == *first)?);
+    champion["tied_with"] = tied.iter().take(LIST_WHOLE_MAX).map(PlayerId::to_string).collect();
+    Some(champion)
 }
