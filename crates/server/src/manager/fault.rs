@@ -1,5 +1,7 @@
 //! Every no of a league, as a code of the catalogue.
 
+use std::fmt::Display;
+
 use league_agent::desk;
 use league_core::limits::{GAMES_PER_AGENT_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
 use league_core::manager::{ProtocolVersion, Refusal};
@@ -21,14 +23,7 @@ pub(super) fn report(error: &AskError) -> Box<ErrorReport> {
 pub(super) fn refused(refusal: &Refusal) -> Box<ErrorReport> {
     let mut report = desk::refusal(code(refusal), &refusal.to_string());
     match refusal {
-        Refusal::UnsupportedVersion { got } => {
-            let (min, current) = (ProtocolVersion::OLDEST, ProtocolVersion::CURRENT);
-            let context = format!(
-                r#"{{"agent_version":"{got}","min_supported":"{min}","current":"{current}"}}"#
-            );
-            report.context = Fragment::parse(&context);
-            report.action_required = format!("Speak version {current}, or one from {min} on");
-        }
+        Refusal::UnsupportedVersion { got } => advise_version(&mut report, got),
         Refusal::BadProfile(what) => {
             report.description = format!(
                 "the {what} is blank, too long, or holds characters that cannot be printed"
@@ -92,6 +87,14 @@ pub(super) fn refused(refusal: &Refusal) -> Box<ErrorReport> {
         | Refusal::Archived => {}
     }
     report
+}
+
+fn advise_version(report: &mut ErrorReport, got: &impl Display) {
+    let (min, current) = (ProtocolVersion::OLDEST, ProtocolVersion::CURRENT);
+    let context =
+        format!(r#"{{"agent_version":"{got}","min_supported":"{min}","current":"{current}"}}"#);
+    report.context = Fragment::parse(&context);
+    report.action_required = format!("Speak version {current}, or one from {min} on");
 }
 
 const fn code(refusal: &Refusal) -> Code {
