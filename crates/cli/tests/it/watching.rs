@@ -70,10 +70,11 @@ fn suspension_and_ban_are_seen_with_their_reasons() {
     });
     assert_eq!(alert["alert"], "player_suspended", "{alert}");
     let text = alert["text"].as_str().unwrap();
-    assert!(text.contains("waits for P01, which is suspended: a step lost by silence"), "{text}");
+    let why = "a step without a usable answer in time";
+    assert!(text.contains(&format!("waits for P01, which is suspended: {why}")), "{text}");
     assert!(alert["remedy"].as_str().unwrap().contains("league reinstate P01"), "{alert}");
     let status = office.run(&place, "status spring").stdout;
-    assert!(status.contains("SUSPENDED") && status.contains("lost by silence"), "{status}");
+    assert!(status.contains("SUSPENDED") && status.contains(why), "{status}");
     let run = office.run(&place, "ban P01 --reason cheating");
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     office.standings_at_the_end("spring");

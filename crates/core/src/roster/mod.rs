@@ -151,9 +151,9 @@ pub enum Reason {
     LeagueStarted,
     /// The league ended.
     LeagueEnded,
-    /// So many steps in a row were lost by silence.
+    /// So many steps in a row were lost for want of a usable answer in time.
     Timeouts(u32),
-    /// So many calls within the window could not reach it.
+    /// So many calls within the window could not reach it, or brought no usable answer.
     ConnectionErrors(u32),
     /// So many invalid moves.
     InvalidMoves(u32),
@@ -178,10 +178,16 @@ impl fmt::Display for Reason {
             Self::RegistrationFailed => f.write_str("the registration failed"),
             Self::LeagueStarted => f.write_str("the league started"),
             Self::LeagueEnded => f.write_str("the league ended"),
-            Self::Timeouts(1) => f.write_str("a step lost by silence"),
-            Self::Timeouts(count) => write!(f, "{count} steps in a row lost by silence"),
-            Self::ConnectionErrors(1) => f.write_str("a call could not reach you"),
-            Self::ConnectionErrors(count) => write!(f, "{count} calls could not reach you"),
+            Self::Timeouts(1) => f.write_str("a step without a usable answer in time"),
+            Self::Timeouts(count) => {
+                write!(f, "{count} steps in a row without a usable answer in time")
+            }
+            Self::ConnectionErrors(1) => {
+                f.write_str("a call that could not reach you or brought no usable answer")
+            }
+            Self::ConnectionErrors(count) => {
+                write!(f, "{count} calls that could not reach you or brought no usable answer")
+            }
             Self::InvalidMoves(1) => f.write_str("an invalid move"),
             Self::InvalidMoves(count) => write!(f, "{count} invalid moves"),
             Self::Failures(1) => f.write_str("a match lost technically"),

@@ -8,8 +8,12 @@ use league_wire::iso;
 /// Why an agent's state changed.
 pub(super) fn cause(reason: Reason) -> String {
     match reason {
-        Reason::ConnectionErrors(1) => "a call could not reach it".into(),
-        Reason::ConnectionErrors(count) => format!("{count} calls could not reach it"),
+        Reason::ConnectionErrors(1) => {
+            "a call that could not reach it or brought no usable answer".into()
+        }
+        Reason::ConnectionErrors(count) => {
+            format!("{count} calls that could not reach it or brought no usable answer")
+        }
         Reason::Reinstated => "the administrator took it back".into(),
         Reason::Registered
         | Reason::RegistrationFailed

@@ -297,8 +297,8 @@ impl LeagueRecord {
 fn in_words(conduct: Conduct) -> String {
     let Conduct { timeouts, connection_errors, invalid_moves, .. } = conduct;
     let counts = [
-        (timeouts, "step lost by silence", "steps lost by silence"),
-        (connection_errors, "call unreachable", "calls unreachable"),
+        (timeouts, "step without a usable answer in time", "steps without a usable answer in time"),
+        (connection_errors, "failed call", "failed calls"),
         (invalid_moves, "invalid move", "invalid moves"),
     ];
     let told = counts.into_iter().filter(|(count, ..)| *count > 0);
@@ -345,6 +345,6 @@ mod tests {
     #[test]
     fn one_of_a_kind_is_not_many() {
         let conduct = Conduct { timeouts: 1, invalid_moves: 2, ..Conduct::default() };
-        assert_eq!(in_words(conduct), "1 step lost by silence, 2 invalid moves");
+        assert_eq!(in_words(conduct), "1 step without a usable answer in time, 2 invalid moves");
     }
 }

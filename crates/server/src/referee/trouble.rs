@@ -16,6 +16,12 @@ use super::outbound::{Letters, state};
 /// What a player can do about a match that it has lost.
 const NO_MORE: &str = "Nothing in this match any more; for the next one";
 
+/// What a player can do whose answer is nothing of the protocol.
+const RESPOND: &str = "Answer with HTTP 200 and one JSON-RPC 2.0 response that repeats the call's id \
+                       and has the expected message as its result";
+/// What a player can do whose answer does not prove itself.
+const PROVE: &str = "Send this match's proof or your token as auth_token of the answer, or none";
+
 impl Letters {
     /// What went wrong at `seat`. `remark` is what came instead of an answer, if anything did.
     pub(super) fn game_error(
@@ -147,18 +153,23 @@ fn explained(code: Code, text: &str, remark: Option<&Remark>) -> ErrorReport {
     match remark {
         None => ErrorReport::new(code, text),
         Some(Remark::Receipt(error)) => {
-            ErrorReport::new(code, format!("{text}; what came was no answer: {error}"))
+            let report =
+                ErrorReport::new(code, format!("{text}; what came was no answer: {error}"));
+            ErrorReport { action_required: error.fix.clone().into_owned(), ..report }
         }
         Some(Remark::Unreadable(error)) => {
             let description = format!("the answer cannot be read: {error}");
             ErrorReport { description, ..ErrorReport::from(error) }
         }
         Some(Remark::Unproved) => {
-            ErrorReport::new(code, format!("{text}; what came was {UNPROVED}"))
+            let report = ErrorReport::new(code, format!("{text}; what came was {UNPROVED}"));
+            ErrorReport { action_required: PROVE.into(), ..report }
         }
         Some(Remark::Unreached(why)) => ErrorReport::new(code, why.clone()),
         Some(Remark::Other(words)) => {
-            ErrorReport::new(code, format!("{text}; what came was no answer: {words}"))
+            let report =
+                ErrorReport::new(code, format!("{text}; what came was no answer: {words}"));
+            ErrorReport { action_required: RESPOND.into(), ..report }
         }
     }
 }
@@ -368,5 +379,19 @@ mod tests {
         assert_eq!(broken, (Code::E009, "the connection broke off: reset".into()));
         let other = told(Some(Remark::Other("HTTP status 500".into())));
         assert!(other.1.ends_with("HTTP status 500"), "{}", other.1);
+    }
+
+    #[test]
+    fn what_to_do_is_what_was_wrong_and_haste_only_where_nothing_came() {
+        let told = |remark: Option<Remark>| {
+            explained(Code::E001, "no answer in time", remark.as_ref()).action_required
+        };
+        assert_eq!(told(None), "Answer before the deadline");
+        let error = DecodeError::too_long("result.protocol", 9, 3);
+        let fix = error.fix.to_string();
+        assert!(!fix.is_empty());
+        assert_eq!(told(Some(Remark::Receipt(error))), fix);
+        assert_eq!(told(Some(Remark::Other("HTTP status 500".into()))), RESPOND);
+        assert_eq!(told(Some(Remark::Unproved)), PROVE);
     }
 }
