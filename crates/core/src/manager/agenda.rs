@@ -163,8 +163,8 @@ impl League {
         self.due_anew().or_else(|| self.due_stuck(now))
     }
 
-    /// A match without a referee goes to one as soon as there is one, and one that nobody brought to
-    /// an end to whoever comes; nobody waits for ever for the administrator.
+    /// A match without a referee goes to one as soon as there is one, and one that nobody brought
+    /// to an end to whoever comes; nobody waits for ever for the administrator.
     fn due_stuck(&self, now: Timestamp) -> Option<Fact> {
         if self.paused {
             return None;
