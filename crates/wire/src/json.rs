@@ -154,6 +154,28 @@ impl<'a> Walk<'a> {
         self.rest
     }
 
+    /// Where in the text the rest begins.
+    pub(crate) const fn place(&self) -> usize {
+        self.text.len() - self.rest.len()
+    }
+
+    /// A walk over the next element, which is an object; `None` also if it is something else.
+    pub(crate) fn next_object(&mut self) -> Option<Self> {
+        self.rest = self.next_start()?;
+        let rest = self.rest.strip_prefix(b"{")?;
+        Some(Self { text: self.text, rest, close: b'}', begun: false, closed: false })
+    }
+
+    /// Goes on where the walk over an element ended.
+    pub(crate) const fn resume(&mut self, inner: Self) {
+        self.rest = inner.rest;
+    }
+
+    /// Whether the closing bracket was reached.
+    pub(crate) const fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     /// Whether all parts were JSON and nothing but space stands behind the closing bracket.
     pub(crate) fn is_whole(&self) -> bool {
         self.closed && scan::space(self.rest).is_empty()

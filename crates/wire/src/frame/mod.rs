@@ -143,8 +143,8 @@ impl fmt::Display for FrameError {
 /// Reads a request or a batch of requests.
 pub fn parse(bytes: &[u8]) -> Incoming<'_> {
     match text(bytes) {
-        Ok(text) if text.starts_with('[') => match batch(text) {
-            Ok(items) => Incoming::Batch(items.iter().map(|raw| request(raw.get())).collect()),
+        Ok(text) if text.starts_with('[') => match several(text, request_of, request) {
+            Ok(requests) => Incoming::Batch(requests),
             Err(error) => Incoming::Single(Err(error)),
         },
         Ok(text) => Incoming::Single(request(text)),
@@ -161,7 +161,7 @@ pub fn parse_responses(bytes: &[u8]) -> Result<Vec<Result<Response<'_>, FrameErr
     if !text.starts_with('[') {
         return response(text).map(|response| vec![Ok(response)]);
     }
-    Ok(batch(text)?.iter().map(|raw| response(raw.get())).collect())
+    several(text, response_of, response)
 }
 
 /// The responses to a batch, each as it stands there with the identifier that it answers; nothing
@@ -206,6 +206,36 @@ fn batch(text: &str) -> Result<Vec<Json<'_>>, FrameError> {
     }
 }
 
+/// The frames in a batch, each of what `read` makes of its members; where one has none, of what
+/// `explain` says of its text.
+fn several<'a, T>(
+    text: &'a str,
+    read: impl Fn(&'a str, Members<'a>) -> Result<T, FrameError>,
+    explain: impl Fn(&'a str) -> Result<T, FrameError>,
+) -> Result<Vec<Result<T, FrameError>>, FrameError> {
+    if let Some(all) = in_one_walk(text) {
+        return Ok(all.into_iter().map(|(raw, members)| read(raw, members)).collect());
+    }
+    Ok(batch(text)?.into_iter().map(|raw| explain(raw.get())).collect())
+}
+
+/// The frames in a batch with their members. News come in long batches, which are walked over but
+/// once if nothing is wrong with them.
+fn in_one_walk(text: &str) -> Option<Vec<(&str, Members<'_>)>> {
+    let mut walk = Walk::into(text, b'[')?;
+    let mut all = Vec::new();
+    while let Some(mut inner) = walk.next_object() {
+        let (start, mut members) = (inner.place() - 1, Members::default());
+        members.collect(&mut inner)?;
+        all.push((&text[start..inner.place()], members));
+        walk.resume(inner);
+        if all.len() > BATCH_MAX {
+            return None;
+        }
+    }
+    (walk.is_whole() && !all.is_empty()).then_some(all)
+}
+
 /// The members that JSON-RPC knows, each as it came; others are skipped.
 #[derive(Default)]
 struct Members<'a> {
@@ -223,6 +253,12 @@ impl<'a> Members<'a> {
     /// `None` unless `text` is an object in which no known member is repeated.
     fn read(&mut self, text: &'a str) -> Option<()> {
         let mut walk = Walk::into(text, b'{')?;
+        self.collect(&mut walk)?;
+        walk.is_whole().then_some(())
+    }
+
+    /// Collects the members up to the closing bracket.
+    fn collect(&mut self, walk: &mut Walk<'a>) -> Option<()> {
         while let Some(name) = walk.next_name() {
             let name = name?;
             let member = match &*name {
@@ -230,7 +266,7 @@ impl<'a> Members<'a> {
                 "id" => &mut self.id,
                 "method" => &mut self.method,
                 "params" => {
-                    self.parts = Parts::take(&mut walk);
+                    self.parts = Parts::take(walk);
                     &mut self.params
                 }
                 "result" => &mut self.result,
@@ -248,12 +284,18 @@ impl<'a> Members<'a> {
                 return None;
             }
         }
-        walk.is_whole().then_some(())
+        walk.is_closed().then_some(())
     }
 
-    /// Reads a frame and tells the id in it.
-    fn frame(&mut self, text: &'a str) -> Result<Option<Id>, FrameError> {
-        self.read(text).ok_or_else(|| unreadable(text))?;
+    /// The members of the frame `text`.
+    fn of(text: &'a str) -> Result<Self, FrameError> {
+        let mut members = Self::default();
+        members.read(text).ok_or_else(|| unreadable(text))?;
+        Ok(members)
+    }
+
+    /// The id of the frame, if it is one.
+    fn id(&self) -> Result<Option<Id>, FrameError> {
         let id = match self.id {
             Some(raw) => Some(Id::read(raw).ok_or_else(|| {
                 let got = render("id", raw);
@@ -284,8 +326,11 @@ fn unreadable(text: &str) -> FrameError {
 }
 
 fn request(text: &str) -> Result<Request<'_>, FrameError> {
-    let mut members = Members::default();
-    let id = members.frame(text)?;
+    request_of(text, Members::of(text)?)
+}
+
+fn request_of<'a>(text: &'a str, members: Members<'a>) -> Result<Request<'a>, FrameError> {
+    let id = members.id()?;
     if id.as_ref().is_some_and(Id::is_null) {
         let detail = "id: expected a number or text, got null; nobody could tell which request the \
                       answer belongs to";
@@ -302,8 +347,11 @@ fn request(text: &str) -> Result<Request<'_>, FrameError> {
 }
 
 fn response(text: &str) -> Result<Response<'_>, FrameError> {
-    let mut members = Members::default();
-    let id = members.frame(text)?;
+    response_of(text, Members::of(text)?)
+}
+
+fn response_of<'a>(_: &'a str, members: Members<'a>) -> Result<Response<'a>, FrameError> {
+    let id = members.id()?;
     let outcome = match (members.result, members.error) {
         (Some(result), None) => Outcome::Result(result),
         (None, Some(error)) => match rpc_error(error) {

@@ -97,6 +97,40 @@ fn a_batch_is_read_element_by_element() {
 }
 
 #[test]
+fn an_element_of_a_batch_is_read_as_if_it_came_alone() {
+    let elements = [
+        r#"{"jsonrpc":"2.0","method":"ping","params":{"a":[1,{"b":2}]},"id":1}"#,
+        r#"{ "id" : "x" , "params" : [] , "method" : "ping" , "jsonrpc" : "2.0" }"#,
+        r#"{"jsonrpc":"1.0","method":"ping","id":2}"#,
+        r#"{"jsonrpc":"2.0","method":"","id":3}"#,
+        r#"{"jsonrpc":"2.0","method":"ping","method":"pong","id":4}"#,
+        r#"{"jsonrpc":"2.0","id":5}"#,
+        "{}",
+        "[]",
+    ];
+    let shown = |read: Result<Request<'_>, FrameError>| match read {
+        Ok(request) => format!("{:?} {} {:?}", request.id, request.method, request.raw),
+        Err(error) => format!("{error:?}"),
+    };
+    for (first, second) in elements.iter().flat_map(|one| elements.map(|two| (*one, two))) {
+        let both = format!(" [ {first} ,{second} ] ");
+        let Incoming::Batch(read) = parse(both.as_bytes()) else { panic!("{both}") };
+        let alone = [first, second].map(|text| match parse(text.as_bytes()) {
+            Incoming::Single(read) => shown(read),
+            Incoming::Batch(_) => unreachable!("{text} is one"),
+        });
+        let read: Vec<_> = read.into_iter().map(shown).collect();
+        if ![first, second].contains(&"[]") {
+            assert_eq!(read, alone, "{both}");
+        }
+        assert_eq!(read.len(), 2, "{both}");
+    }
+    for broken in ["[{}", "[{},]", "[{} {}]", "[{}]x", "[{\"a\":}]"] {
+        assert!(matches!(parse(broken.as_bytes()), Incoming::Single(Err(_))), "{broken}");
+    }
+}
+
+#[test]
 fn a_response_has_a_result_or_an_error() {
     for (bytes, expected) in [
         (r#"{"jsonrpc":"2.0","result":{},"id":1}"#, "result"),
