@@ -45,7 +45,7 @@ pub(crate) const fn closing(open: u8) -> u8 {
 }
 
 /// What stands before a value inside the bracket `open`: in an object the name.
-#[inline]
+#[inline(always)]
 fn part(rest: &[u8], open: u8) -> Option<&[u8]> {
     if open == b'[' { Some(rest) } else { colon(text(rest)?.0) }
 }
@@ -88,7 +88,7 @@ pub(crate) fn space(mut rest: &[u8]) -> &[u8] {
 }
 
 /// A text in quotes, and whether it stands for itself.
-#[inline]
+#[inline(always)]
 pub(crate) fn text(rest: &[u8]) -> Option<(&[u8], bool)> {
     let [b'"', rest @ ..] = rest else { return None };
     match plain(rest) {
@@ -113,7 +113,7 @@ fn escaped(mut rest: &[u8]) -> Option<&[u8]> {
 }
 
 /// The part of a text that stands for itself, up to a quote, a backslash or a control character.
-#[inline]
+#[inline(always)]
 fn plain(mut rest: &[u8]) -> &[u8] {
     while let Some((eight, more)) = rest.split_first_chunk() {
         let ends = ends(u64::from_le_bytes(*eight));
@@ -141,7 +141,7 @@ const fn ends(eight: u64) -> u64 {
 }
 
 /// A number, `true`, `false` or `null`.
-#[inline]
+#[inline(always)]
 pub(crate) fn scalar(rest: &[u8]) -> Option<&[u8]> {
     match rest.first()? {
         b'-' | b'0'..=b'9' => number(rest),
@@ -152,7 +152,7 @@ pub(crate) fn scalar(rest: &[u8]) -> Option<&[u8]> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn number(rest: &[u8]) -> Option<&[u8]> {
     let rest = rest.strip_prefix(b"-").unwrap_or(rest);
     let rest = if let [b'0', more @ ..] = rest { more } else { digits(rest)? };
