@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 /// How much of a part is looked for. Preparing a search for all of it would take longer than
 /// looking for its beginning, which hardly ever stands anywhere else.
 const BEGINNING_BYTES: usize = 32;
@@ -30,7 +32,7 @@ pub(crate) fn abridged<'a>(text: &'a str, parts: &[(&'static str, &str)]) -> Cow
 
 fn place_of(text: &str, part: &str) -> Option<usize> {
     let beginning = &part[..part.floor_char_boundary(BEGINNING_BYTES)];
-    let mut places = text.match_indices(beginning).map(|(at, _)| at);
+    let mut places = memmem::find_iter(text.as_bytes(), beginning);
     places.find(|at| text[*at..].starts_with(part))
 }
 

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memmem};
+
 /// What stands in place of a secret.
 pub const REDACTED: &str = "[redacted]";
 
@@ -14,30 +16,49 @@ pub fn redact<'a>(text: &'a str, known: &[&str]) -> Cow<'a, str> {
         return Cow::Owned(format!("\"{REDACTED}\""));
     }
     let mut out = Cow::Borrowed(text);
-    for secret in known.iter().filter(|secret| !secret.is_empty()) {
-        if out.contains(*secret) {
+    for secret in known.iter().filter(|secret| !secret.is_empty() && !goes_anyway(secret)) {
+        if place_of(&out, secret).is_some() {
             out = Cow::Owned(out.replace(*secret, REDACTED));
         }
     }
     for beginning in BEGINNINGS {
-        if out.contains(beginning) {
-            out = Cow::Owned(without(&out, beginning));
+        if let Some(at) = place_of(&out, beginning) {
+            out = Cow::Owned(without(&out, beginning, at));
         }
     }
     out
 }
 
-/// `text` without the words that begin with `beginning`.
-fn without(text: &str, beginning: &str) -> String {
+/// Where `part` stands in `text`. Bodies are long, there are many of them, and most have nothing
+/// to hide.
+fn place_of(text: &str, part: &str) -> Option<usize> {
+    memmem::find(text.as_bytes(), part.as_bytes())
+}
+
+/// Whether a secret is found by its beginning and ends where what is found ends.
+fn goes_anyway(secret: &str) -> bool {
+    BEGINNINGS.iter().any(|beginning| {
+        let rest = secret.strip_prefix(beginning);
+        rest.is_some_and(|rest| !rest.is_empty() && rest.chars().all(is_inside))
+    })
+}
+
+/// Whether a word that began goes on.
+const fn is_inside(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
+}
+
+/// `text` without the words that begin with `beginning`, the first of which stands at `first`.
+fn without(text: &str, beginning: &str, first: usize) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(beginning) {
+    let (mut rest, mut next) = (text, Some(first));
+    while let Some(at) = next {
         let (before, found) = rest.split_at(at);
-        let inside = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        let end = found.find(|c| !inside(c)).unwrap_or(found.len());
+        let end = found.find(|c| !is_inside(c)).unwrap_or(found.len());
         out.push_str(before);
         out.push_str(if end > beginning.len() { REDACTED } else { beginning });
         rest = &found[end..];
+        next = place_of(rest, beginning);
     }
     out.push_str(rest);
     out
@@ -46,7 +67,7 @@ fn without(text: &str, beginning: &str) -> String {
 /// Whether a beginning shows only when the escapes of JSON are resolved. Nobody needs to write one
 /// like that.
 fn hides_something(text: &str) -> bool {
-    if !text.contains("\\u00") {
+    if memchr(b'\\', text.as_bytes()).is_none() || !text.contains("\\u00") {
         return false;
     }
     let count = |text: &str| BEGINNINGS.iter().map(|word| text.matches(word).count()).sum();
