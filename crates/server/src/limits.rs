@@ -173,8 +173,6 @@ pub const OLD_ADDRESS_WAIT: Duration = Duration::from_secs(2);
 pub const QUERY_ENTRIES_MAX: usize = 128;
 /// Matches in one answer to a referee that asks for its own and does not say how many it takes.
 pub const ASSIGNMENTS_USUAL: u32 = 16;
-/// Pause before a match is offered again to the only referee there is.
-pub const REOFFER_PAUSE: Duration = Duration::from_secs(1);
 /// Calls that fail before a match goes to another referee.
 pub const ORDER_TRIES: u32 = 2;
 

@@ -84,6 +84,8 @@ pub(crate) enum Manner {
     Honest,
     /// Takes matches and does nothing.
     Idle,
+    /// Refuses every match.
+    Unwilling,
     /// Reports what is not true first.
     Liar {
         /// What it says.

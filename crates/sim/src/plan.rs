@@ -187,7 +187,7 @@ fn referees(fate: &mut Fate) -> Vec<Official> {
 
 fn bad_manner(fate: &mut Fate) -> Manner {
     if fate.chance(100) {
-        return Manner::Idle;
+        return fate.pick(&[Manner::Idle, Manner::Unwilling]);
     }
     Manner::Liar { lie: fate.pick(&Lie::ALL), repents: fate.chance(500) }
 }

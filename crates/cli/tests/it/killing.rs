@@ -275,7 +275,7 @@ impl Books {
                 assert_eq!(*replaced, None, "nobody ordered that");
                 self.record(*match_id, Verdict::Cancelled);
             }
-            Fact::MatchReassigned { .. } => self.reassigned += 1,
+            Fact::MatchReassigned { .. } | Fact::MatchPassedOn { .. } => self.reassigned += 1,
             Fact::MatchStuck { .. } => self.stuck += 1,
             Fact::PlayerReturned { .. } | Fact::RefereeReturned { .. } => self.returned += 1,
             _ => {}

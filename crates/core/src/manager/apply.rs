@@ -40,12 +40,8 @@ impl League {
                 self.all_meet(at, Trigger::StartLeague);
             }
             Fact::RoundOpened { .. } => self.open_round_of(event),
-            Fact::MatchReassigned { match_id, attempt, referee, annulled, .. } => {
-                let before = self.hand_over(*match_id, *attempt, *referee);
-                let open = self.match_mut(match_id.index());
-                open.annulments += u32::from(*annulled);
-                open.reassignments += 1;
-                self.referees[before.index()].vanished |= !annulled;
+            Fact::MatchReassigned { .. } | Fact::MatchPassedOn { .. } => {
+                self.give_away(&event.fact);
             }
             Fact::ResultRecorded(recorded) => self.record(recorded),
             Fact::ReportRefused { match_id, .. } => {
@@ -286,6 +282,20 @@ impl League {
         self.agenda.outdated.remove(&match_id);
         self.agenda.stuck.remove(&match_id);
         before
+    }
+
+    /// A match goes to somebody because its referee did not bring it to an end, or never took it.
+    fn give_away(&mut self, fact: &Fact) {
+        if let Fact::MatchReassigned { match_id, attempt, referee, annulled, .. } = fact {
+            let before = self.hand_over(*match_id, *attempt, *referee);
+            let open = self.match_mut(match_id.index());
+            open.annulments += u32::from(*annulled);
+            open.reassignments += 1;
+            self.referees[before.index()].vanished |= !annulled;
+        } else if let Fact::MatchPassedOn { match_id, attempt, referee, .. } = fact {
+            let before = self.hand_over(*match_id, *attempt, *referee);
+            self.referees[before.index()].vanished = true;
+        }
     }
 
     fn order_rematch(&mut self, fact: &Fact) {

@@ -281,19 +281,35 @@ impl League {
         }
         let why = match cause {
             VoidCause::LeaseExpired => (false, "the referee showed no sign of life".into()),
-            // It has not begun, so there is nothing to give up; whoever comes later can have it.
-            VoidCause::NotDelivered { .. } | VoidCause::NotTaken { .. }
-                if self.replacement(Some(open.referee)) == Some(open.referee) =>
-            {
-                return Err(Refusal::NobodyElse(match_id));
+            VoidCause::NotTaken { reason } | VoidCause::NotDelivered { reason } => {
+                return self.pass_on(match_id, open, reason);
             }
-            VoidCause::NotTaken { reason } | VoidCause::NotDelivered { reason } => (false, reason),
             VoidCause::Annulled { referee, .. } if referee != open.referee => {
                 return Err(Refusal::NotYourMatch { match_id, assigned: open.referee });
             }
             VoidCause::Annulled { reason, .. } => (true, reason),
         };
         let fact = Some(self.given_away(match_id, open, why));
+        Ok(Decision { fact, also: vec![], reply: Reply::Done })
+    }
+
+    /// What becomes of a match that its referee did not take. Nobody has begun, so there is nothing
+    /// to give up: somebody else is asked, and if there is nobody else it stays and is offered
+    /// again. Of referees that have vanished each is left one match to show that it is back.
+    fn pass_on(
+        &self,
+        match_id: MatchId,
+        open: &OpenMatch,
+        reason: Arc<str>,
+    ) -> Result<Decision, Refusal> {
+        let other = |id: &RefereeId| {
+            let idle = |referee: &Referee| !referee.vanished || referee.running == 0;
+            *id != open.referee && self.referee(*id).is_some_and(idle)
+        };
+        let next = self.replacement(Some(open.referee)).filter(other);
+        let referee = next.ok_or(Refusal::NobodyElse(match_id))?;
+        let attempt = open.attempt.saturating_add(1);
+        let fact = Some(Fact::MatchPassedOn { match_id, attempt, referee, reason });
         Ok(Decision { fact, also: vec![], reply: Reply::Done })
     }
 

@@ -5,9 +5,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Event, Fact, League, OpenRound};
+use super::{Event, Fact, League, OpenRound, VoidCause};
 use crate::id::{MatchId, RefereeId};
+use crate::policy::Policy;
 use crate::time::{Deadline, Timestamp};
+
+/// A referee that does not take its matches is left alone for one of so many parts of a breaker's
+/// time, then for twice that, and so on up to the whole of it.
+const BALK_STEPS: u32 = 32;
 
 /// The matches of the open round, by referee.
 #[derive(Debug, Clone, Default)]
@@ -24,8 +29,11 @@ struct Desk {
     /// Matches of players that are suspended or have yet to come back, which wait for them.
     parked: Vec<(MatchId, u32)>,
     running: BTreeMap<MatchId, Held>,
-    /// Matches that could not be handed over and are tried again.
-    later: Vec<(Timestamp, MatchId, u32)>,
+    /// How often in a row the referee did not take what it was given. Until it does it is given
+    /// one match at a time.
+    balks: u32,
+    /// Until then it is given nothing.
+    quiet_until: Timestamp,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +42,8 @@ struct Held {
     until: Timestamp,
     /// Signs of life extend the time no further than this.
     last: Option<Timestamp>,
+    /// Whether the referee has said that it has it.
+    taken: bool,
 }
 
 /// A match to be handed to its referee.
@@ -65,7 +75,9 @@ impl Dispatcher {
         match &event.fact {
             Fact::RefereeRegistered { referee, capacity, .. }
             | Fact::RefereeReturned { referee, capacity, .. } => {
-                self.desk(*referee).capacity = *capacity as usize;
+                let desk = self.desk(*referee);
+                desk.capacity = *capacity as usize;
+                desk.welcome_back();
             }
             Fact::RoundOpened { .. } => {
                 if let Some(round) = league.open_round() {
@@ -74,6 +86,14 @@ impl Dispatcher {
             }
             Fact::MatchReassigned { match_id, attempt, referee, .. }
             | Fact::RematchOrdered { match_id, attempt, referee, .. } => {
+                self.forget(*match_id);
+                self.desk(*referee).waiting.push_back((*match_id, *attempt));
+            }
+            Fact::MatchPassedOn { match_id, attempt, referee, .. } => {
+                let had_it = |desk: &&mut Desk| desk.running.contains_key(match_id);
+                if let Some(desk) = self.desks.values_mut().find(had_it) {
+                    desk.balk(league.policy(), event.at);
+                }
                 self.forget(*match_id);
                 self.desk(*referee).waiting.push_back((*match_id, *attempt));
             }
@@ -86,7 +106,9 @@ impl Dispatcher {
                 }
             }
             Fact::ResultRecorded(recorded) => {
-                self.desk(recorded.referee).forget(recorded.match_id);
+                let desk = self.desk(recorded.referee);
+                desk.forget(recorded.match_id);
+                desk.welcome_back();
             }
             Fact::LeagueCreated(_)
             | Fact::PlayerRegistered { .. }
@@ -114,39 +136,62 @@ impl Dispatcher {
         for (&referee, desk) in &mut self.desks {
             let until = now + league.lease(referee);
             let last = league.patience(referee).map(|patience| now + patience);
-            let due = desk.later.extract_if(.., |(at, ..)| *at <= now);
-            desk.waiting.extend(due.map(|(_, match_id, attempt)| (match_id, attempt)));
             let waits = |match_id| {
                 let open = league.open_match(match_id);
                 open.is_some_and(|open| league.waits(open.pairing, now))
             };
             let ready = desk.parked.extract_if(.., |(match_id, _)| !waits(*match_id));
             desk.waiting.extend(ready);
-            while handouts.len() < max && desk.running.len() < desk.capacity {
+            while handouts.len() < max && desk.running.len() < desk.room(now) {
                 let Some((match_id, attempt)) = desk.waiting.pop_front() else { break };
                 if waits(match_id) {
                     desk.parked.push((match_id, attempt));
                     continue;
                 }
-                desk.running.insert(match_id, Held { attempt, until, last });
+                desk.running.insert(match_id, Held { attempt, until, last, taken: false });
                 handouts.push(Handout { referee, match_id, attempt });
             }
         }
         handouts
     }
 
-    /// Takes back a match that could not be handed over; from `at` on it is tried again.
-    pub fn put_back(&mut self, handout: Handout, at: Timestamp) {
+    /// Takes back a match that could not be handed over. Its referee is given nothing for a while.
+    pub fn put_back(&mut self, handout: Handout, policy: &Policy, now: Timestamp) {
         let desk = self.desk(handout.referee);
         let held = desk.running.get(&handout.match_id);
         if held.is_some_and(|held| held.attempt == handout.attempt) {
             desk.running.remove(&handout.match_id);
-            desk.later.push((at, handout.match_id, handout.attempt));
+            desk.waiting.push_front((handout.match_id, handout.attempt));
+            desk.balk(policy, now);
+        }
+    }
+
+    /// A referee says that it has a match.
+    pub fn taken(&mut self, handout: Handout) {
+        let desk = self.desk(handout.referee);
+        let held = desk.running.get_mut(&handout.match_id);
+        if let Some(held) = held.filter(|held| held.attempt == handout.attempt) {
+            held.taken = true;
+            desk.welcome_back();
         }
     }
 
     /// A referee that was handed a match shows that it is still at it. False if it no longer is.
     pub fn renew(&mut self, handout: Handout, until: Timestamp) -> bool {
+        self.taken(handout);
+        self.extend(handout, until)
+    }
+
+    /// Nobody could have shown a sign of life of late: what is overdue at `now` is held until
+    /// `until`.
+    pub fn excuse(&mut self, now: Timestamp, until: Timestamp) {
+        let overdue: Vec<Handout> = self.overdue(now).map(|(handout, _)| handout).collect();
+        for handout in overdue {
+            self.extend(handout, until);
+        }
+    }
+
+    fn extend(&mut self, handout: Handout, until: Timestamp) -> bool {
         let held = self.desk(handout.referee).running.get_mut(&handout.match_id);
         let Some(held) = held.filter(|held| held.attempt == handout.attempt) else { return false };
         held.until = held.until.max(held.last.map_or(until, |last| until.min(last)));
@@ -165,9 +210,20 @@ impl Dispatcher {
         running.map(handout).collect()
     }
 
-    /// The matches whose referees have shown no sign of life for too long.
-    pub fn overdue(&self, now: Timestamp) -> Vec<Handout> {
-        self.held().filter(|(_, until)| *until <= now).map(|(handout, _)| handout).collect()
+    /// The matches whose referees have shown no sign of life for too long, and what came to
+    /// nothing: what nobody has taken was not begun.
+    pub fn expired(&self, now: Timestamp) -> Vec<(Handout, VoidCause)> {
+        let cause = |held: Held| match held.taken {
+            true => VoidCause::LeaseExpired,
+            false => {
+                VoidCause::NotDelivered { reason: "the order was not acknowledged in time".into() }
+            }
+        };
+        self.overdue(now).map(|(handout, held)| (handout, cause(held))).collect()
+    }
+
+    fn overdue(&self, now: Timestamp) -> impl Iterator<Item = (Handout, Held)> {
+        self.held().filter(move |(_, held)| held.until <= now)
     }
 
     /// When something is next due here, and why.
@@ -175,16 +231,18 @@ impl Dispatcher {
         let waiting = self.desks.values().any(|desk| !desk.waiting.is_empty());
         let start = (waiting && now < self.starts_at)
             .then(|| Deadline::new(self.starts_at, "round starts"));
-        let lease = self.held().map(|(_, until)| Deadline::new(until, "lease ends")).min();
-        let later = self.desks.values().flat_map(|desk| &desk.later);
-        let again = later.map(|(at, ..)| Deadline::new(*at, "order repeated")).min();
+        let lease = self.held().map(|(_, held)| Deadline::new(held.until, "lease ends")).min();
+        let quiet = self.desks.values().filter(|desk| {
+            now < desk.quiet_until && !(desk.waiting.is_empty() && desk.parked.is_empty())
+        });
+        let again = quiet.map(|desk| Deadline::new(desk.quiet_until, "order repeated")).min();
         Deadline::earlier(Deadline::earlier(start, lease), again)
     }
 
-    fn held(&self) -> impl Iterator<Item = (Handout, Timestamp)> {
+    fn held(&self) -> impl Iterator<Item = (Handout, Held)> {
         self.desks.iter().flat_map(|(&referee, desk)| {
             desk.running.iter().map(move |(&match_id, held)| {
-                (Handout { referee, match_id, attempt: held.attempt }, held.until)
+                (Handout { referee, match_id, attempt: held.attempt }, *held)
             })
         })
     }
@@ -195,7 +253,6 @@ impl Dispatcher {
             desk.waiting.clear();
             desk.parked.clear();
             desk.running.clear();
-            desk.later.clear();
         }
         for (index, open) in round.matches.iter().enumerate() {
             if open.filed.is_none() && open.stuck.is_none() {
@@ -215,11 +272,35 @@ impl Dispatcher {
 }
 
 impl Desk {
+    /// How many matches the referee may have now.
+    fn room(&self, now: Timestamp) -> usize {
+        match self.balks {
+            0 => self.capacity,
+            _ if now < self.quiet_until => 0,
+            _ => self.capacity.min(1),
+        }
+    }
+
+    /// The referee did not take a match. What it was given together counts once.
+    fn balk(&mut self, policy: &Policy, now: Timestamp) {
+        if now < self.quiet_until {
+            return;
+        }
+        self.balks = self.balks.saturating_add(1);
+        let longest = policy.breaker_open();
+        let pause = (longest / BALK_STEPS).saturating_mul(1 << (self.balks - 1).min(16));
+        self.quiet_until = now + pause.min(longest);
+    }
+
+    /// The referee takes matches.
+    const fn welcome_back(&mut self) {
+        (self.balks, self.quiet_until) = (0, Timestamp::from_millis(0));
+    }
+
     fn forget(&mut self, match_id: MatchId) {
         if self.running.remove(&match_id).is_none() {
             self.waiting.retain(|(waiting, _)| *waiting != match_id);
             self.parked.retain(|(parked, _)| *parked != match_id);
-            self.later.retain(|(_, later, _)| *later != match_id);
         }
     }
 }

@@ -49,6 +49,7 @@ impl League {
         match &event.fact {
             Fact::LeagueCreated(_)
             | Fact::MatchReassigned { .. }
+            | Fact::MatchPassedOn { .. }
             | Fact::ReportRefused { .. }
             | Fact::ConductNoted { .. }
             | Fact::AdmissionSet(_)

@@ -203,6 +203,17 @@ pub enum Fact {
         /// The random part of the new token.
         nonce: [u8; 32],
     },
+    /// A referee never took a match, so another one is asked. Nobody has begun to play it.
+    MatchPassedOn {
+        /// Which match.
+        match_id: MatchId,
+        /// The number of the new attempt.
+        attempt: u32,
+        /// Who is asked now.
+        referee: RefereeId,
+        /// Why it was not taken, in words.
+        reason: Arc<str>,
+    },
 }
 
 /// What a match lacks that does not go on by itself.

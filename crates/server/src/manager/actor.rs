@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use league_agent::ambient::{self, OsDice};
 use league_core::manager::dispatch::Dispatcher;
-use league_core::manager::{Alert, Command, Effect, Event, Refusal, Reply, VoidCause};
+use league_core::manager::{Alert, Command, Effect, Event, Refusal, Reply};
 use league_core::time::{Deadline, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -13,8 +13,7 @@ use super::stall::Stall;
 use super::{Ask, Books, Outbound, Published, Stub, chronicle};
 use crate::journal::JournalError;
 use crate::limits::{
-    ACTOR_BATCH_BYTES, ACTOR_BATCH_MAX, ACTOR_BATCH_ROWS, HANDOUTS_MAX, REOFFER_PAUSE,
-    WAKE_INTERVAL_MIN,
+    ACTOR_BATCH_BYTES, ACTOR_BATCH_MAX, ACTOR_BATCH_ROWS, HANDOUTS_MAX, WAKE_INTERVAL_MIN,
 };
 
 /// The single writer of one league.
@@ -122,7 +121,10 @@ impl Actor {
                 self.held.push((answer, reply));
             }
             Ask::PutBack { handout } => {
-                self.dispatcher.put_back(handout, now + REOFFER_PAUSE);
+                self.dispatcher.put_back(handout, self.books.league().policy(), now);
+            }
+            Ask::Taken { handouts } => {
+                handouts.into_iter().for_each(|handout| self.dispatcher.taken(handout));
             }
             Ask::Renew { handout, answer } => {
                 let until = now + self.books.league().lease(handout.referee);
@@ -151,14 +153,15 @@ impl Actor {
             self.outbound.perform(Effect::Alert(Alert::StartOverdue));
         }
         if let Some(until) = self.stall.excuse(now) {
-            for held in self.dispatcher.overdue(now) {
-                self.dispatcher.renew(held, until);
-            }
+            self.dispatcher.excuse(now, until);
         }
-        for overdue in self.dispatcher.overdue(now).into_iter().take(ACTOR_BATCH_MAX) {
-            let (match_id, attempt) = (overdue.match_id, overdue.attempt);
-            let cause = VoidCause::LeaseExpired;
-            self.enter_silently(Command::VoidAttempt { match_id, attempt, cause });
+        for (handout, cause) in self.dispatcher.expired(now).into_iter().take(ACTOR_BATCH_MAX) {
+            let (match_id, attempt) = (handout.match_id, handout.attempt);
+            let command = Command::VoidAttempt { match_id, attempt, cause };
+            let voided = self.books.enter(ambient::now(), command, None, &mut OsDice);
+            if voided == Err(Refusal::NobodyElse(match_id)) {
+                self.dispatcher.put_back(handout, self.books.league().policy(), now);
+            }
         }
         self.enter_silently(Command::Wake);
     }

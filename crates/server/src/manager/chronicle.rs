@@ -60,7 +60,7 @@ const fn level(fact: &Fact) -> Level {
         | Fact::Administered { .. }
         | Fact::TokenReplaced { .. }
         | Fact::LeagueCompleted => Level::Info,
-        Fact::MatchReassigned { .. } => Level::Warning,
+        Fact::MatchReassigned { .. } | Fact::MatchPassedOn { .. } => Level::Warning,
         Fact::ConductNoted { .. } | Fact::MatchStuck { .. } => Level::Error,
         Fact::ReportRefused { .. } => Level::Critical,
         Fact::AgentChanged { transition, .. } => match transition.to {
@@ -99,6 +99,10 @@ fn describe(line: &mut Line, fact: &Fact) {
         Fact::MatchReassigned { match_id, attempt, referee, reason, .. } => {
             line.match_id(match_id).agent(referee).detail("attempt", attempt);
             line.say(format!("the match is played again: {reason}"))
+        }
+        Fact::MatchPassedOn { match_id, attempt, referee, reason } => {
+            line.match_id(match_id).agent(referee).detail("attempt", attempt);
+            line.say(format!("another referee is asked: {reason}"))
         }
         Fact::ReportRefused { match_id, referee, reason } => {
             line.message_type(MessageType::MatchResultReport).code(Code::E031);

@@ -84,6 +84,8 @@ enum Ask {
     Renew { handout: Handout, answer: oneshot::Sender<bool> },
     /// A match could not be handed to its referee, who keeps it.
     PutBack { handout: Handout },
+    /// Referees have said that they have these matches.
+    Taken { handouts: Vec<Handout> },
     /// A referee wants to know its matches.
     Held { referee: RefereeId, answer: oneshot::Sender<Vec<Handout>> },
 }
@@ -143,6 +145,14 @@ impl Stub {
     fn put_back(&self, handout: Handout) {
         // If there is no room for it, its lease ends and says the same.
         drop(self.send(Ask::PutBack { handout }));
+    }
+
+    /// Referees have said that they have these matches.
+    fn taken(&self, handouts: Vec<Handout>) {
+        if !handouts.is_empty() {
+            // If there is no room for it, a sign of life or the result says the same.
+            drop(self.send(Ask::Taken { handouts }));
+        }
     }
 
     /// Whether there is a writer behind it.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use league_agent::ambient;
 use league_agent::exchange::Exchange;
 use league_agent::guard::{self, lock};
-use league_core::id::{AgentId, RoundId};
+use league_core::id::{AgentId, MatchId, RoundId};
 use league_core::manager::dispatch::Handout;
 use league_core::manager::{Command, Effect, League, Phase, Refusal, VoidCause};
 use league_core::policy::Policy;
@@ -290,19 +290,31 @@ impl Outbound {
         let not_taken = courier.deliver(self.bag(&policy), notices, orders).await;
         courier.put_back(mail.notices);
         let is_taken = |handout: &&Handout| not_taken.iter().all(|(lost, _)| lost != *handout);
-        for handout in mail.handouts.iter().filter(is_taken) {
-            self.stub.untaken().taken(handout.match_id);
-        }
+        let taken: Vec<Handout> = mail.handouts.iter().filter(is_taken).copied().collect();
+        taken.iter().for_each(|handout| self.stub.untaken().taken(handout.match_id));
+        self.stub.taken(taken);
         for (handout, cause) in not_taken {
             let (match_id, attempt) = (handout.match_id, handout.attempt);
             let command = Command::VoidAttempt { match_id, attempt, cause: cause.clone() };
             // Refused too if the match has gone on without us; unavailable if the league closes.
             let voided = self.stub.ask(command, None).await;
-            if voided == Err(AskError::Refused(Refusal::NobodyElse(match_id))) {
-                self.stub.put_back(handout);
-                self.note_untaken(handout, &cause);
+            match voided {
+                Err(AskError::Refused(Refusal::NobodyElse(_))) => {
+                    self.stub.put_back(handout);
+                    self.note_untaken(handout, &cause);
+                }
+                Ok(_) if self.is_hopeless(match_id) => self.note_untaken(handout, &cause),
+                Ok(_) | Err(AskError::Refused(_) | AskError::Busy | AskError::Unavailable) => {}
             }
         }
+    }
+
+    /// Whether a match that was not taken is with somebody who did not take one either.
+    fn is_hopeless(&self, match_id: MatchId) -> bool {
+        let published = self.stub.published();
+        let league = &published.league;
+        let with = league.open_match(match_id).and_then(|open| league.referee(open.referee));
+        with.is_some_and(|referee| referee.vanished)
     }
 
     /// Tells the administrator of a referee that does not take its matches, once.

@@ -68,7 +68,7 @@ impl Untaken {
         for (&match_id, order) in &*lock(&self.orders) {
             let Handout { referee, attempt, .. } = order.handout;
             let waits = league.open_match(match_id).is_some_and(|open| {
-                open.attempt == attempt && open.filed.is_none() && open.stuck.is_none()
+                open.attempt >= attempt && open.filed.is_none() && open.stuck.is_none()
             });
             if !waits {
                 continue;

@@ -176,16 +176,15 @@ impl LeagueRecord {
             }
             Fact::RoundOpened { round, matches, .. } => self.announce(round, &matches),
             Fact::MatchReassigned { match_id, attempt, referee, annulled, reason } => {
-                if let Some(record) = self.matches.get_mut(&match_id) {
-                    let what = if annulled { "was annulled" } else { "came to nothing" };
-                    let old = record.referee;
-                    let text = format!(
-                        "attempt {} by {old} {what}: {reason}; attempt {attempt} goes to {referee}",
-                        attempt.saturating_sub(1)
-                    );
-                    record.remarks.push((at, text));
-                    record.referee = referee;
-                }
+                let what = if annulled { "was annulled" } else { "came to nothing" };
+                self.give_away((match_id, at), (attempt, referee), |old| {
+                    format!("attempt {} by {old} {what}: {reason}", attempt.saturating_sub(1))
+                });
+            }
+            Fact::MatchPassedOn { match_id, attempt, referee, reason } => {
+                self.give_away((match_id, at), (attempt, referee), |old| {
+                    format!("{old} did not take the match: {reason}")
+                });
             }
             Fact::ResultRecorded(recorded) => {
                 if let Some(record) = self.matches.get_mut(&recorded.match_id) {
@@ -227,6 +226,20 @@ impl LeagueRecord {
             | Fact::RefereeReturned { .. }
             | Fact::TokenReplaced { .. } => {}
             Fact::LeagueCompleted => self.completed = true,
+        }
+    }
+
+    /// A match goes from one referee to the next; `why` tells what the old one came to.
+    fn give_away(
+        &mut self,
+        (match_id, at): (MatchId, Timestamp),
+        (attempt, referee): (u32, RefereeId),
+        why: impl FnOnce(RefereeId) -> String,
+    ) {
+        if let Some(record) = self.matches.get_mut(&match_id) {
+            let old = std::mem::replace(&mut record.referee, referee);
+            let text = format!("{}; attempt {attempt} goes to {referee}", why(old));
+            record.remarks.push((at, text));
         }
     }
 

@@ -77,7 +77,8 @@ impl Recount {
             | Fact::Administered { .. }
             | Fact::PlayerReturned { .. }
             | Fact::RefereeReturned { .. }
-            | Fact::TokenReplaced { .. } => {}
+            | Fact::TokenReplaced { .. }
+            | Fact::MatchPassedOn { .. } => {}
         }
     }
 

@@ -314,7 +314,7 @@ fn handed_on(unwilling: &Stranger, network_backoff: &'static str) -> Vec<String>
     let recorded = results(&events);
     assert_eq!((recorded.len(), recorded[0].referee.to_string()), (1, "REF02".into()));
     let reasons = events.iter().filter_map(|event| {
-        let Fact::MatchReassigned { reason, .. } = &event.fact else { return None };
+        let Fact::MatchPassedOn { reason, .. } = &event.fact else { return None };
         Some(reason.to_string())
     });
     reasons.collect()
@@ -353,12 +353,34 @@ fn a_match_that_the_only_referee_refuses_waits_for_another_and_says_why() {
     assert!(text.contains("R1M1 waits for REF01, which refuses since"), "{text}");
     assert!(text.contains("the order was refused: I am on holiday"), "{text}");
     let attempts = |events: &[Event]| {
-        events.iter().filter(|event| matches!(event.fact, Fact::MatchReassigned { .. })).count()
+        events.iter().filter(|event| matches!(event.fact, Fact::MatchPassedOn { .. })).count()
     };
     assert_eq!(attempts(&stage.events_now()), 0, "it is offered again under the same attempt");
     stage.seat_referee();
     let events = stage.whole_league();
     assert_eq!((attempts(&events), results(&events)[0].referee.to_string()), (1, "REF02".into()));
+    assert_eq!(rpc::page(stage.address, "GET", &path).json()["alerts"], json!([]));
+}
+
+// req: ERR-6
+#[test]
+fn while_two_referees_refuse_the_match_waits_and_the_first_that_works_plays_it() {
+    let mut stage = Stage::open(&Plan::players(2).with("breaker_open", "100ms"));
+    let both = [refusing(), refusing()];
+    both.iter().for_each(|one| drop(one.register_with(&stage, json!({"join_key": join_key()}))));
+    let players = [Stranger::player(Shape::Flat), Stranger::player(Shape::Typed)];
+    players.iter().for_each(Stranger::expect_later_attempts);
+    players.iter().for_each(|player| drop(player.register(&stage)));
+    // More often than a match may be begun.
+    both.iter().for_each(|one| drop(one.nth(8, "START_MATCH")));
+    let path = format!("/api/v1/leagues/{LEAGUE}");
+    let alerts = || rpc::page(stage.address, "GET", &path).json()["alerts"].clone();
+    assert_eq!(alerts()[0]["alert"], "referee_refuses", "{}", alerts());
+    let is_stuck = |event: &&Event| matches!(event.fact, Fact::MatchStuck { .. });
+    stage.seat_referee();
+    let events = stage.whole_league();
+    assert_eq!(events.iter().filter(is_stuck).count(), 0);
+    assert_eq!(results(&events)[0].referee.to_string(), "REF03");
     assert_eq!(rpc::page(stage.address, "GET", &path).json()["alerts"], json!([]));
 }
 

@@ -335,7 +335,8 @@ pub(crate) fn results(events: &[Event]) -> Vec<Recorded> {
         | Fact::Administered { .. }
         | Fact::PlayerReturned { .. }
         | Fact::RefereeReturned { .. }
-        | Fact::TokenReplaced { .. } => None,
+        | Fact::TokenReplaced { .. }
+        | Fact::MatchPassedOn { .. } => None,
     });
     recorded.collect()
 }

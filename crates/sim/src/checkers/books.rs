@@ -212,10 +212,10 @@ impl Ledger {
                 self.reference.players.retain(|player| !gone.contains(&AgentId::Player(*player)));
             }
             Fact::RoundOpened { round, matches, deadline, .. } => {
-                self.deadline = *deadline;
-                self.open(*round, matches)?;
+                self.open(*round, *deadline, matches)?;
             }
-            Fact::MatchReassigned { match_id, attempt, referee, .. } => {
+            Fact::MatchReassigned { match_id, attempt, referee, .. }
+            | Fact::MatchPassedOn { match_id, attempt, referee, .. } => {
                 self.assign(*match_id, *attempt, *referee)?;
             }
             Fact::ResultRecorded(recorded) => {
@@ -266,7 +266,8 @@ impl Ledger {
         self.gone.remove(&agent);
     }
 
-    fn open(&mut self, round: RoundId, matches: &[Scheduled]) -> Checked {
+    fn open(&mut self, round: RoundId, deadline: Timestamp, matches: &[Scheduled]) -> Checked {
+        self.deadline = deadline;
         for (index, Scheduled { pairing, referee, .. }) in matches.iter().enumerate() {
             self.meet(*pairing)?;
             let match_id = MatchId::from_index(round, index);
@@ -323,6 +324,7 @@ impl Ledger {
             (
                 phase @ Phase::Playing(_),
                 Fact::MatchReassigned { .. }
+                | Fact::MatchPassedOn { .. }
                 | Fact::ResultRecorded(_)
                 | Fact::ReportRefused { .. }
                 | Fact::ConductNoted { .. }

@@ -86,6 +86,7 @@ impl Lives {
             Fact::LeagueCreated(_)
             | Fact::RoundOpened { .. }
             | Fact::MatchReassigned { .. }
+            | Fact::MatchPassedOn { .. }
             | Fact::ReportRefused { .. }
             | Fact::RoundClosed { .. }
             | Fact::Walkover { .. }

@@ -160,6 +160,7 @@ impl Checkers {
                     self.tally.annulled += u64::from(*annulled);
                     self.tally.reassigned += u64::from(!annulled);
                 }
+                Fact::MatchPassedOn { .. } => self.tally.reassigned += 1,
                 Fact::ReportRefused { .. } => self.tally.lies += 1,
                 Fact::ConductNoted { match_id, conduct } => {
                     self.fairness.noted(*match_id, conduct, &self.ledger)?;

@@ -139,10 +139,10 @@ impl Mail {
         lost
     }
 
-    /// A call was answered. A match that is refused has to go to somebody else.
-    pub(super) fn answered(&mut self, call: u64, answer: &Body) -> Option<Undelivered> {
+    /// A call was answered. If it was about a match: which, and whether the referee takes it.
+    pub(super) fn answered(&mut self, call: u64, answer: &Body) -> Option<(Undelivered, bool)> {
         let letter = self.calling(call)?.done()?;
-        matches!(answer, Body::Denied(_)).then(|| undelivered(&letter))?
+        Some((undelivered(&letter)?, !matches!(answer, Body::Denied(_))))
     }
 
     /// A call did not get through.

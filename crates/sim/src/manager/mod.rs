@@ -126,8 +126,10 @@ impl Manager {
                     open.writer.post_own(Command::ProbeAnswered { agent });
                     return;
                 }
-                let lost = open.mail.answered(packet.call, &packet.letter.body);
-                open.writer.not_taken(lost);
+                match open.mail.answered(packet.call, &packet.letter.body) {
+                    Some((order, true)) => open.writer.taken(order),
+                    lost => open.writer.not_taken(lost.map(|(order, _)| order)),
+                }
             });
             return;
         }

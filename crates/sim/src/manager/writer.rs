@@ -19,8 +19,6 @@ use crate::weather::DiskWeather;
 const BATCH_MAX: usize = 512;
 /// Matches that are handed out in one go.
 const HANDOUTS_MAX: usize = 100;
-/// How long a match waits that its referee did not take and nobody else can.
-const REOFFER_PAUSE: Duration = Duration::from_secs(1);
 const MOMENT: Duration = Duration::from_millis(1);
 
 /// A question to the writer.
@@ -119,6 +117,14 @@ impl Writer {
         for (match_id, attempt) in lost {
             let cause = VoidCause::NotTaken { reason: "the referee did not take the match".into() };
             self.post_own(Command::VoidAttempt { match_id, attempt, cause });
+        }
+    }
+
+    /// A referee has said that it has a match.
+    pub(super) fn taken(&mut self, (match_id, attempt): Undelivered) {
+        let open = self.published.open_match(match_id).filter(|open| open.attempt == attempt);
+        if let Some(referee) = open.map(|open| open.referee) {
+            self.dispatcher.taken(Handout { referee, match_id, attempt });
         }
     }
 
@@ -247,9 +253,8 @@ impl Writer {
     fn wake(&mut self, stage: &mut Stage<'_>) {
         let woken_before = std::mem::replace(&mut self.woken_at, stage.now);
         self.probes.extend(self.published.probes_due(woken_before, stage.now));
-        for overdue in self.dispatcher.overdue(stage.now).into_iter().take(BATCH_MAX) {
-            let (match_id, attempt) = (overdue.match_id, overdue.attempt);
-            let cause = VoidCause::LeaseExpired;
+        for (expired, cause) in self.dispatcher.expired(stage.now).into_iter().take(BATCH_MAX) {
+            let (match_id, attempt) = (expired.match_id, expired.attempt);
             self.enter_silently(stage, Command::VoidAttempt { match_id, attempt, cause });
         }
         self.enter_silently(stage, Command::Wake);
@@ -266,7 +271,7 @@ impl Writer {
     fn put_back(&mut self, now: Timestamp, match_id: MatchId) {
         if let Some(open) = self.league.open_match(match_id) {
             let handout = Handout { referee: open.referee, match_id, attempt: open.attempt };
-            self.dispatcher.put_back(handout, now + REOFFER_PAUSE);
+            self.dispatcher.put_back(handout, self.league.policy(), now);
         }
     }
 

@@ -160,6 +160,9 @@ impl Referee {
         if !self.is_from_manager(packet) {
             return Body::Denied(Denial::Unproved);
         }
+        if self.manner == Manner::Unwilling {
+            return Body::Denied(Denial::Final);
+        }
         let (match_id, attempt) = (order.match_id, order.attempt);
         let running = self.bouts.get(&match_id).map(Bout::attempt);
         let latest = running.max(self.finished.get(&match_id).copied());

@@ -183,7 +183,7 @@ fn a_match_given_away_too_often_waits_for_the_administrator_but_not_for_ever() {
     let mut hall = Hall::started(2, 2);
     let lost = |hall: &mut Hall, match_id: MatchId| {
         let attempt = hall.league.open_match(match_id).unwrap().attempt;
-        let cause = VoidCause::NotTaken { reason: "connection refused".into() };
+        let cause = VoidCause::LeaseExpired;
         hall.ask(Command::VoidAttempt { match_id, attempt, cause })
     };
     (0..ATTEMPTS_MAX).for_each(|_| drop(lost(&mut hall, first()).unwrap()));
@@ -223,16 +223,17 @@ fn an_order_that_reaches_nobody_costs_no_attempt_and_goes_to_whoever_comes() {
         let (match_id, cause) = (first(), cause.clone());
         Command::VoidAttempt { match_id, attempt, cause }
     };
+    let mut pauses = vec![];
     for cause in [&not_delivered, &not_taken].into_iter().cycle().take(2 * ATTEMPTS_MAX as usize) {
         let refused = Err(Refusal::NobodyElse(first()));
         assert_eq!(hall.ask(void(handout.attempt, cause)), refused);
-        let again = hall.now + Duration::from_secs(1);
-        dispatcher.put_back(handout, again);
+        dispatcher.put_back(handout, hall.league.policy(), hall.now);
         assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9), []);
-        assert_eq!(dispatcher.next_deadline(hall.now).unwrap().at, again);
-        hall.now = again;
+        pauses.push(dispatcher.next_deadline(hall.now).unwrap().at.since(hall.now).as_millis());
+        hall.now = dispatcher.next_deadline(hall.now).unwrap().at;
         assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9), [handout]);
     }
+    assert_eq!(pauses[..7], [937, 1_875, 3_750, 7_500, 15_000, 30_000, 30_000]);
     hall.join_referee(2, 4).unwrap();
     hall.ask(void(handout.attempt, &not_taken)).unwrap();
     let open = hall.league.open_match(first()).unwrap();
@@ -242,17 +243,16 @@ fn an_order_that_reaches_nobody_costs_no_attempt_and_goes_to_whoever_comes() {
 }
 
 #[test]
-fn a_match_that_no_referee_took_goes_to_the_next_one_that_comes() {
+fn a_match_that_no_referee_ended_goes_to_the_next_one_that_comes() {
     let mut hall = Hall::started(2, 2);
-    let lose = |hall: &mut Hall, reason: &str| {
+    let lose = |hall: &mut Hall| {
         let attempt = hall.league.open_match(first()).unwrap().attempt;
-        let cause = VoidCause::NotTaken { reason: reason.into() };
+        let cause = VoidCause::LeaseExpired;
         hall.ask(Command::VoidAttempt { match_id: first(), attempt, cause }).unwrap();
     };
-    (1..ATTEMPTS_MAX).for_each(|_| lose(&mut hall, "busy"));
-    lose(&mut hall, "P01 is not called");
+    (0..ATTEMPTS_MAX).for_each(|_| lose(&mut hall));
     let stuck = |hall: &Hall| hall.league.open_match(first()).unwrap().stuck.clone();
-    assert_eq!(&*stuck(&hall).unwrap().reason, "P01 is not called");
+    assert_eq!(&*stuck(&hall).unwrap().reason, "the referee showed no sign of life");
     hall.pass(1);
     hall.ask(Command::Wake).unwrap();
     assert!(stuck(&hall).is_some(), "those who are there had their turn");
@@ -260,12 +260,68 @@ fn a_match_that_no_referee_took_goes_to_the_next_one_that_comes() {
     assert_eq!(hall.league.open_match(first()).unwrap().referee, RefereeId::new(3));
     assert_eq!(stuck(&hall), None);
     hall.pass(1);
-    lose(&mut hall, "busy");
+    lose(&mut hall);
     assert!(stuck(&hall).is_some(), "it had one turn");
     hall.pass(1);
     hall.join_referee(4, 4).unwrap();
     hall.play_to_the_end();
     assert_eq!(hall.league, hall.replayed());
+}
+
+/// Hands out what can be handed out, and has each referee but `working` refuse it.
+fn offer(hall: &mut Hall, dispatcher: &mut Dispatcher, working: Option<RefereeId>) -> usize {
+    let offers = dispatcher.hand_out(&hall.league, hall.now, 99);
+    for handout in &offers {
+        if Some(handout.referee) == working {
+            dispatcher.taken(*handout);
+            continue;
+        }
+        let (match_id, attempt) = (handout.match_id, handout.attempt);
+        let cause = VoidCause::NotDelivered { reason: "connection refused".into() };
+        let before = hall.books.len();
+        match hall.ask(Command::VoidAttempt { match_id, attempt, cause }) {
+            Err(Refusal::NobodyElse(_)) => {
+                dispatcher.put_back(*handout, hall.league.policy(), hall.now);
+            }
+            asked => assert_eq!(asked, Ok(Reply::Done)),
+        }
+        hall.books[before..].iter().for_each(|event| dispatcher.apply(&hall.league, event));
+    }
+    offers.len()
+}
+
+// req: ERR-6
+#[test]
+fn while_no_referee_works_nothing_is_used_up_and_one_that_works_again_gets_all() {
+    for working in [1, 2, 3] {
+        let mut hall = Hall::started(8, 3);
+        hall.pass(60);
+        let mut dispatcher = Dispatcher::for_league(&hall.league);
+        let (before, start, mut offers) = (hall.books.len(), hall.now, 0);
+        while hall.now.since(start) < Duration::from_secs(3_600) {
+            offers += offer(&mut hall, &mut dispatcher, None);
+            hall.now = dispatcher.next_deadline(hall.now).unwrap().at;
+        }
+        assert!(hall.books.len() - before < 20, "{} events", hall.books.len() - before);
+        assert!(offers < 500, "each is asked twice a minute, not {offers} times in an hour");
+        let open = &hall.league.open_round().unwrap().matches;
+        assert!(open.iter().all(|open| open.stuck.is_none() && open.reassignments == 0));
+        let working = RefereeId::new(working);
+        let mut reported = 0;
+        while reported < 4 && hall.now.since(start) < Duration::from_secs(3_800) {
+            let before = hall.books.len();
+            offer(&mut hall, &mut dispatcher, Some(working));
+            for held in dispatcher.held_by(working) {
+                let report = hall.report(held.match_id, ["even", "odd"]);
+                hall.file(report).unwrap();
+                reported += 1;
+            }
+            hall.books[before..].iter().for_each(|event| dispatcher.apply(&hall.league, event));
+            hall.now = hall.now + Duration::from_secs(1);
+        }
+        assert_eq!(reported, 4, "{working:?}");
+        assert_eq!(hall.league, hall.replayed());
+    }
 }
 
 #[test]
@@ -278,11 +334,11 @@ fn signs_of_life_do_not_let_a_stranger_hold_a_match_for_ever() {
     let [handout] = dispatcher.hand_out(&hall.league, hall.now, 9)[..] else { panic!("one match") };
     let last = hall.now + hall.league.patience(handout.referee).unwrap();
     while hall.now < last {
-        assert_eq!(dispatcher.overdue(hall.now), [], "{:?}", last.since(hall.now));
+        assert_eq!(dispatcher.expired(hall.now), [], "{:?}", last.since(hall.now));
         assert!(dispatcher.renew(handout, hall.now + hall.league.lease(handout.referee)));
         hall.pass(5);
     }
-    assert_eq!(dispatcher.overdue(hall.now), [handout]);
+    assert_eq!(dispatcher.expired(hall.now), [(handout, VoidCause::LeaseExpired)]);
 }
 
 /// A report of `even` and `odd` in which those in `liars` prove the other choice.

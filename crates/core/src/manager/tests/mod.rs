@@ -368,8 +368,9 @@ fn a_lease_that_is_not_renewed_is_overdue() {
     let lease = hall.league.policy().lease();
     let [handout] = dispatcher.hand_out(&hall.league, hall.now, 10)[..] else { panic!() };
     assert!(dispatcher.renew(handout, hall.now + lease * 2));
-    assert_eq!(dispatcher.overdue(hall.now + lease), []);
-    assert_eq!(dispatcher.overdue(hall.now + lease * 2), [handout]);
+    assert_eq!(dispatcher.expired(hall.now + lease), []);
+    let expired = [(handout, VoidCause::LeaseExpired)];
+    assert_eq!(dispatcher.expired(hall.now + lease * 2), expired);
     assert!(!dispatcher.renew(dispatch::Handout { attempt: 2, ..handout }, hall.now));
 }
 

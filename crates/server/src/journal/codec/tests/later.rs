@@ -135,7 +135,13 @@ fn places() -> Vec<(&'static str, Fact)> {
         ("release", ordered(Order::Release(referee))),
         ("token_replaced", replaced(player)),
         ("token_of_referee_replaced", replaced(referee)),
+        ("passed_on", passed_on()),
     ]
+}
+
+fn passed_on() -> Fact {
+    let (attempt, referee, reason) = (2, RefereeId::new(2), "connection refused".into());
+    Fact::MatchPassedOn { match_id: match_id(), attempt, referee, reason }
 }
 
 pub(super) fn any_fact() -> impl Strategy<Value = Fact> {

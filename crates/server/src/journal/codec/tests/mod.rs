@@ -63,6 +63,7 @@ fn there_is_a_row_of_every_kind() {
         "PlayerReturned",
         "RefereeReturned",
         "TokenReplaced",
+        "MatchPassedOn",
     ];
     for (_, event) in examples() {
         // A kind that is added must be named here, and above.
@@ -89,6 +90,7 @@ fn there_is_a_row_of_every_kind() {
             Fact::PlayerReturned { .. } => "PlayerReturned",
             Fact::RefereeReturned { .. } => "RefereeReturned",
             Fact::TokenReplaced { .. } => "TokenReplaced",
+            Fact::MatchPassedOn { .. } => "MatchPassedOn",
         };
         missing.retain(|name| *name != kind);
     }
