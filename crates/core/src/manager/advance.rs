@@ -15,7 +15,7 @@ impl League {
         }
         match &self.phase {
             Phase::Registering => self.may_start(now).then_some(Fact::LeagueStarted),
-            Phase::BetweenRounds { .. } if self.paused => None,
+            Phase::BetweenRounds { .. } if self.is_paused() => None,
             Phase::BetweenRounds { next } => self.next_round(now, *next),
             Phase::Playing(OpenRound { id, unfinished: 0, .. }) => {
                 Some(Fact::RoundClosed { round: *id })

@@ -17,14 +17,14 @@ pub(super) struct Agenda {
     /// Agents whose counters demand a change of state.
     restless: BTreeSet<AgentId>,
     /// Suspended agents, by the end of their time to recover.
-    suspended: BTreeSet<(Timestamp, AgentId)>,
+    pub(super) suspended: BTreeSet<(Timestamp, AgentId)>,
     /// Open matches with a player who is gone.
     pub(super) deserted: BTreeSet<MatchId>,
     /// Open matches whose referee may no longer officiate.
     pub(super) orphaned: BTreeSet<MatchId>,
     /// Open matches that were handed out under a token which no longer works.
     pub(super) outdated: BTreeSet<MatchId>,
-    /// Players that were given a new token, and how long matches wait for them.
+    /// Players that were given a new token, and when nobody waits for them any longer.
     pub(super) awaited: BTreeMap<PlayerId, Timestamp>,
     /// Matches that wait for the administrator, with the moment nobody waits any longer.
     pub(super) stuck: BTreeMap<MatchId, Timestamp>,
@@ -61,11 +61,11 @@ impl League {
 
     /// Whether a player of the match is suspended or has yet to come back with its new token, so
     /// that the match waits.
-    pub fn waits(&self, pairing: Pairing, now: Timestamp) -> bool {
-        Seat::BOTH.into_iter().map(|seat| pairing.player(seat)).any(|player| {
-            self.stands(AgentId::Player(player), &[StateKind::Suspended])
-                || self.is_awaited(player, now)
-        })
+    pub fn waits(&self, pairing: Pairing) -> bool {
+        let players = Seat::BOTH.into_iter().map(|seat| AgentId::Player(pairing.player(seat)));
+        players
+            .into_iter()
+            .any(|player| self.stands(player, &[StateKind::Suspended]) || self.is_away(player))
     }
 
     pub(super) fn stands(&self, agent: AgentId, states: &[StateKind]) -> bool {
@@ -131,6 +131,7 @@ impl League {
 
     /// A change of an agent's state that is due at `now`.
     pub(super) fn due_change(&self, now: Timestamp) -> Option<Fact> {
+        let now = self.clock(now);
         let waiting = self.agenda.suspended.first().filter(|(until, _)| *until <= now);
         let mut agents =
             self.agenda.restless.iter().copied().chain(waiting.map(|(_, agent)| *agent));
@@ -143,7 +144,10 @@ impl League {
     /// What is due about the matches of the open round.
     pub(super) fn due_match(&self, now: Timestamp) -> Option<Fact> {
         if let Some(&match_id) = self.agenda.deserted.first() {
-            return self.walkover(match_id);
+            return self.walkover(match_id, now);
+        }
+        if let Some(match_id) = self.unattended(now) {
+            return self.walkover(match_id, now);
         }
         if let Some(&match_id) = self.agenda.orphaned.first() {
             let open = self.open_match(match_id)?;
@@ -163,10 +167,19 @@ impl League {
         self.due_anew().or_else(|| self.due_stuck(now))
     }
 
+    /// A match with a player that was given a new token and did not come back in time. Nobody is
+    /// called at its old address: somebody else may have its old token.
+    fn unattended(&self, now: Timestamp) -> Option<MatchId> {
+        let now = self.clock(now);
+        let absent = self.agenda.awaited.iter().filter(|(_, until)| **until <= now);
+        let current = absent.filter_map(|(player, _)| self.player(*player)?.current);
+        current.into_iter().find(|match_id| self.is_unfinished(*match_id))
+    }
+
     /// A match without a referee goes to one as soon as there is one, and one that nobody brought
     /// to an end to whoever comes; nobody waits for ever for the administrator.
     fn due_stuck(&self, now: Timestamp) -> Option<Fact> {
-        if self.paused {
+        if self.is_paused() {
             return None;
         }
         self.agenda.stuck.iter().find_map(|(&match_id, until)| {
@@ -191,11 +204,8 @@ impl League {
                 });
             }
             let reason = || "nobody decided about the match in time".into();
-            (*until <= now).then(|| Fact::MatchCancelled {
-                match_id,
-                replaced: None,
-                reason: reason(),
-            })
+            let in_vain = *until <= now && stuck.cause != StuckCause::NoReferee;
+            in_vain.then(|| Fact::MatchCancelled { match_id, replaced: None, reason: reason() })
         })
     }
 
@@ -205,12 +215,18 @@ impl League {
         officials.find(|referee| referee.came_at > moment).map(|referee| referee.id)
     }
 
-    fn walkover(&self, match_id: MatchId) -> Option<Fact> {
+    fn walkover(&self, match_id: MatchId, now: Timestamp) -> Option<Fact> {
         let pairing = self.open_match(match_id)?.pairing;
-        let gone =
-            |seat| self.stands(AgentId::Player(pairing.player(seat)), &[StateKind::Shutdown]);
+        let gone = |seat| {
+            let player = pairing.player(seat);
+            self.stands(AgentId::Player(player), &[StateKind::Shutdown])
+                || self.is_absent(player, now)
+        };
         let (verdict, reason) = match (gone(Seat::A), gone(Seat::B)) {
-            (true, true) => (Verdict::BothLost, "both players have left the league".into()),
+            (true, true) => {
+                let (one, other) = (self.left(pairing.a), self.left(pairing.b));
+                (Verdict::BothLost, format!("{one}; {other}"))
+            }
             (true, false) => (Verdict::TechnicalLoss(Seat::A), self.left(pairing.a)),
             (false, _) => (Verdict::TechnicalLoss(Seat::B), self.left(pairing.b)),
         };
@@ -227,6 +243,9 @@ impl League {
             Some(AgentState::Shutdown { cause, .. }) => {
                 format!("{player} has left the league: {cause}")
             }
+            _ if self.is_away(agent) => {
+                format!("{player} has not come back with its new token")
+            }
             Some(
                 AgentState::Init
                 | AgentState::Registered
@@ -242,26 +261,33 @@ impl League {
     pub fn next_deadline(&self, woken: Timestamp) -> Option<Deadline> {
         let policy = &self.articles.policy;
         let suspended = self.agenda.suspended.iter();
+        let goes_on = !self.is_paused();
         let agents = suspended
-            .filter_map(|(_, agent)| self.lifecycle(*agent)?.next_deadline(woken, policy))
+            .filter_map(|(_, agent)| self.lifecycle(*agent)?.next_deadline(woken, goes_on, policy))
             .min();
-        let stuck = self.agenda.stuck.values().min().filter(|_| !self.paused);
-        let stuck = stuck.map(|at| Deadline::new(*at, "nobody decided about a match"));
-        let awaited = self.agenda.awaited.values().filter(|until| **until > woken).min();
+        let waits = |match_id| {
+            let stuck = self.open_match(match_id).and_then(|open| open.stuck.as_ref());
+            stuck.is_some_and(|stuck| stuck.cause != StuckCause::NoReferee)
+        };
+        let stuck = self.agenda.stuck.iter().filter(|(match_id, _)| goes_on && waits(**match_id));
+        let stuck = stuck.map(|(_, at)| Deadline::new(*at, "nobody decided about a match")).min();
+        let awaited = self.agenda.awaited.values().filter(|until| goes_on && **until > woken);
         let awaited = awaited.map(|at| Deadline::new(*at, "nobody came back with a new token"));
-        let matches = Deadline::earlier(stuck, awaited);
+        let matches = Deadline::earlier(stuck, awaited.min());
         Deadline::earlier(Deadline::earlier(agents, matches), self.start_deadline(woken))
     }
 
     /// The suspended agents that are to be asked for a sign of life, if that was last looked at
     /// when the league was woken at `woken`.
     pub fn probes_due(&self, woken: Timestamp, now: Timestamp) -> Vec<AgentId> {
-        let policy = &self.articles.policy;
+        let (policy, goes_on) = (&self.articles.policy, !self.is_paused());
         let due = |agent: &AgentId| {
-            let next = self.lifecycle(*agent).and_then(|one| one.next_deadline(woken, policy));
+            let lifecycle = self.lifecycle(*agent);
+            let next = lifecycle.and_then(|one| one.next_deadline(woken, goes_on, policy));
             next.is_some_and(|deadline| deadline.at <= now)
         };
-        let suspended = self.agenda.suspended.iter().filter(|(until, _)| now < *until);
+        let clock = self.clock(now);
+        let suspended = self.agenda.suspended.iter().filter(|(until, _)| clock < *until);
         suspended.map(|(_, agent)| *agent).filter(due).collect()
     }
 
@@ -283,6 +309,16 @@ impl League {
             AgentId::Referee(_) => None,
         });
         players.filter(|id| {
+            let current = self.player(*id).and_then(|player| player.current);
+            current.is_some_and(|match_id| self.is_in_play(match_id))
+        })
+    }
+
+    /// The players that a match of the open round waits for until they come back with their new
+    /// tokens, and how long.
+    pub fn awaited_players(&self) -> impl Iterator<Item = (PlayerId, Timestamp)> {
+        let players = self.agenda.awaited.iter().map(|(player, until)| (*player, *until));
+        players.filter(|(id, _)| {
             let current = self.player(*id).and_then(|player| player.current);
             current.is_some_and(|match_id| self.is_in_play(match_id))
         })

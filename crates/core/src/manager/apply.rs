@@ -75,12 +75,7 @@ impl League {
             }
             Fact::MatchStuck { match_id, cause, reason } => {
                 let stuck = Stuck { since: at, cause: *cause, reason: reason.clone() };
-                self.match_mut(match_id.index()).stuck = Some(stuck);
-                let patience = self.articles.policy.recovery_window();
-                let until = self.round_mut().deadline.max(at) + patience;
-                self.agenda.orphaned.remove(match_id);
-                self.agenda.outdated.remove(match_id);
-                self.agenda.stuck.insert(*match_id, until);
+                self.stick(*match_id, stuck);
             }
             Fact::RematchOrdered { .. } => self.order_rematch(&event.fact),
             Fact::AdmissionSet(admission) => self.admission = (**admission).clone(),
@@ -115,14 +110,8 @@ impl League {
                 self.note(at, agent, Trigger::Reinstate);
             }
             Order::Approve(referee) => self.referees[referee.index()].approved = true,
-            Order::Pause => self.paused = true,
-            Order::Resume => {
-                self.paused = false;
-                let until = at + self.articles.policy.recovery_window();
-                for waits_until in self.agenda.stuck.values_mut() {
-                    *waits_until = until.max(*waits_until);
-                }
-            }
+            Order::Pause => self.pause(at),
+            Order::Resume => self.go_on(at),
             Order::CloseRegistration => self.registration_closed = true,
             Order::Archive => self.archived = true,
             Order::Release(agent) => {
@@ -296,6 +285,16 @@ impl League {
             let before = self.hand_over(*match_id, *attempt, *referee);
             self.referees[before.index()].vanished = true;
         }
+    }
+
+    /// A match waits for the administrator.
+    fn stick(&mut self, match_id: MatchId, stuck: Stuck) {
+        let patience = self.articles.policy.recovery_window();
+        let until = self.round_mut().deadline.max(stuck.since) + patience;
+        self.match_mut(match_id.index()).stuck = Some(stuck);
+        self.agenda.orphaned.remove(&match_id);
+        self.agenda.outdated.remove(&match_id);
+        self.agenda.stuck.insert(match_id, until);
     }
 
     fn order_rematch(&mut self, fact: &Fact) {

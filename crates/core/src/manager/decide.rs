@@ -50,7 +50,8 @@ impl League {
 
     fn decide_probe(&self, now: Timestamp, agent: AgentId) -> Result<Decision, Refusal> {
         let lifecycle = self.lifecycle(agent).ok_or(Refusal::UnknownAgent(agent))?;
-        let event = lifecycle.decide(now, Trigger::PassHealthCheck, &self.articles.policy)?;
+        let (now, policy) = (self.clock(now), &self.articles.policy);
+        let event = lifecycle.decide(now, Trigger::PassHealthCheck, policy)?;
         let fact = event.transition.map(|transition| Fact::AgentChanged { agent, transition });
         Ok(Decision { fact, also: vec![], reply: Reply::Done })
     }

@@ -138,7 +138,7 @@ impl Dispatcher {
             let last = league.patience(referee).map(|patience| now + patience);
             let waits = |match_id| {
                 let open = league.open_match(match_id);
-                open.is_some_and(|open| league.waits(open.pairing, now))
+                open.is_some_and(|open| league.waits(open.pairing))
             };
             let ready = desk.parked.extract_if(.., |(match_id, _)| !waits(*match_id));
             desk.waiting.extend(ready);

@@ -41,6 +41,8 @@ pub enum Alert {
     StartOverdue,
     /// A match waits for a player that is suspended.
     PlayerSuspended(PlayerId),
+    /// A match waits for a player that has yet to come back with its new token.
+    PlayerAway(PlayerId),
 }
 
 impl League {
@@ -62,14 +64,18 @@ impl League {
                 effects
             }
             Fact::PlayerReturned { player, .. } => vec![self.addressed(AgentId::Player(*player))],
-            Fact::TokenReplaced { agent, .. } => vec![self.addressed(*agent)],
+            Fact::TokenReplaced { agent, .. } => {
+                let waited_for = |player: &PlayerId| AgentId::Player(*player) == *agent;
+                let waiting = self.awaited_players().map(|(player, _)| player).filter(waited_for);
+                let alert = waiting.map(Alert::PlayerAway).map(Effect::Alert);
+                std::iter::once(self.addressed(*agent)).chain(alert).collect()
+            }
             Fact::RefereeRegistered { referee, .. } | Fact::RefereeReturned { referee, .. } => {
                 vec![self.addressed(AgentId::Referee(*referee))]
             }
             Fact::RoundOpened { round, .. } => {
-                let waiting = self.suspended_players().map(Alert::PlayerSuspended);
                 let first = std::iter::once(Effect::AnnounceRound(*round));
-                first.chain(waiting.map(Effect::Alert)).collect()
+                first.chain(self.missing_players().map(Effect::Alert)).collect()
             }
             Fact::ResultRecorded(_)
             | Fact::Walkover { .. }
@@ -95,8 +101,13 @@ impl League {
     pub fn alerts(&self) -> impl Iterator<Item = Alert> {
         let no_referee = self.lacks_referee().then_some(Alert::NoReferee);
         let stuck = self.stuck_matches().map(Alert::MatchStuck);
-        let suspended = self.suspended_players().map(Alert::PlayerSuspended);
-        no_referee.into_iter().chain(stuck).chain(suspended)
+        no_referee.into_iter().chain(stuck).chain(self.missing_players())
+    }
+
+    /// Whom matches of the open round wait for.
+    fn missing_players(&self) -> impl Iterator<Item = Alert> {
+        let away = self.awaited_players().map(|(player, _)| Alert::PlayerAway(player));
+        self.suspended_players().map(Alert::PlayerSuspended).chain(away)
     }
 
     /// Whether an agent that something has changed about is told things, as it stands now.

@@ -18,6 +18,7 @@ pub mod dispatch;
 mod effect;
 mod event;
 mod order;
+mod pause;
 mod phase;
 mod place;
 mod query;
@@ -80,7 +81,8 @@ pub struct League {
     redeemed: BTreeMap<[u8; 32], PlayerId>,
     /// Why the administrator has banned agents.
     bans: BTreeMap<AgentId, Arc<str>>,
-    paused: bool,
+    /// Since when no matches are handed out.
+    paused: Option<Timestamp>,
     registration_closed: bool,
     archived: bool,
     agenda: Agenda,
@@ -207,7 +209,7 @@ impl League {
             admission: Admission::default(),
             redeemed: BTreeMap::new(),
             bans: BTreeMap::new(),
-            paused: false,
+            paused: None,
             registration_closed: false,
             archived: false,
             agenda: Agenda::default(),

@@ -73,7 +73,7 @@ impl League {
                 let referee = self.referee(id).ok_or(Refusal::UnknownAgent(agent))?;
                 (!referee.approved, None)
             }
-            Order::Pause | Order::Resume => (self.paused != (order == Order::Pause), None),
+            Order::Pause | Order::Resume => (self.is_paused() != (order == Order::Pause), None),
             Order::CloseRegistration if self.phase != Phase::Registering => {
                 return Err(Refusal::AlreadyStarted);
             }

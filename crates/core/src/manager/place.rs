@@ -201,9 +201,9 @@ impl League {
         Some(Fact::MatchReassigned { match_id, attempt, referee, annulled, reason })
     }
 
-    /// Whether a player that was given a new token is waited for.
-    pub(super) fn is_awaited(&self, player: PlayerId, now: Timestamp) -> bool {
-        self.agenda.awaited.get(&player).is_some_and(|until| now < *until)
+    /// Whether a player that was given a new token has not come back in time.
+    pub(super) fn is_absent(&self, player: PlayerId, now: Timestamp) -> bool {
+        self.agenda.awaited.get(&player).is_some_and(|until| *until <= self.clock(now))
     }
 
     /// Whether a match is open, has no result yet and does not wait for the administrator.

@@ -52,7 +52,7 @@ impl League {
 
     /// Whether no matches are handed out.
     pub const fn is_paused(&self) -> bool {
-        self.paused
+        self.paused.is_some()
     }
 
     /// Whether the administrator has closed registration.

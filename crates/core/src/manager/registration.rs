@@ -260,7 +260,7 @@ impl League {
             | AgentState::Active => Ok(None),
             AgentState::Suspended { .. } => {
                 let policy = &self.articles.policy;
-                let event = lifecycle.decide(now, Trigger::PassHealthCheck, policy)?;
+                let event = lifecycle.decide(self.clock(now), Trigger::PassHealthCheck, policy)?;
                 match event.transition {
                     Some(over) if over.to == StateKind::Shutdown => Err(Refusal::IsShutDown(agent)),
                     change => Ok(change.map(|transition| Fact::AgentChanged { agent, transition })),

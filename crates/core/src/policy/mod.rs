@@ -260,7 +260,7 @@ rules! {
     suspend_invalid_moves: u32 = 5, 5;
     /// Matches lost technically after which an agent is shut down.
     shutdown_failures: u32 = 10, 10;
-    /// How long a suspended agent may take to recover.
+    /// How long a suspended agent, or a player with a new token, may take to come back.
     recovery_window: Duration = secs(300), secs(300);
     /// Time between two health checks of a suspended agent.
     probe_interval: Duration = secs(10), secs(10);

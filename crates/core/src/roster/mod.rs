@@ -394,15 +394,28 @@ impl Lifecycle {
         self.failures = self.failures.saturating_sub(1);
     }
 
-    /// When a suspended agent is to be asked for a sign of life next, or its time is over.
-    pub fn next_deadline(&self, now: Timestamp, policy: &Policy) -> Option<Deadline> {
+    /// Gives a suspended agent until `moment` to recover.
+    pub const fn wait_until(&mut self, moment: Timestamp) {
+        if let AgentState::Suspended { until, .. } = &mut self.state {
+            *until = moment;
+        }
+    }
+
+    /// When a suspended agent is to be asked for a sign of life next, or, if time `goes_on`, its
+    /// time is over.
+    pub fn next_deadline(
+        &self,
+        now: Timestamp,
+        goes_on: bool,
+        policy: &Policy,
+    ) -> Option<Deadline> {
         let AgentState::Suspended { since, until, .. } = self.state else {
             return None;
         };
         let interval = policy.probe_interval().as_millis().max(1);
         let probes = u32::try_from(now.since(since).as_millis() / interval).unwrap_or(u32::MAX);
         let probe = since + policy.probe_interval().saturating_mul(probes.saturating_add(1));
-        if probe < until {
+        if probe < until || !goes_on {
             return Some(Deadline::new(probe, "health check of a suspended agent"));
         }
         Some(Deadline::new(until, "end of the time to recover"))

@@ -155,14 +155,14 @@ fn recovery_before_the_start_leads_back_to_registered_and_after_it_to_active() {
 #[test]
 fn a_suspended_agent_is_asked_every_ten_seconds_until_its_time_is_over() {
     let (agent, policy) = (suspended_at_zero(), Policy::default());
-    let next = |second| agent.next_deadline(at(second), &policy).unwrap();
+    let next = |second| agent.next_deadline(at(second), true, &policy).unwrap();
     assert_eq!(next(0).at, at(10));
     assert_eq!(next(9).at, at(10));
     assert_eq!(next(10).at, at(20));
     assert_eq!(next(289).at, at(290));
     assert_eq!(next(290), Deadline::new(at(300), "end of the time to recover"));
     assert_eq!(next(500).at, at(300));
-    assert_eq!(active().next_deadline(at(0), &policy), None);
+    assert_eq!(active().next_deadline(at(0), true, &policy), None);
 }
 
 #[test]

@@ -28,6 +28,7 @@ impl Alarm {
             Alert::NoReferee => no_referee(league),
             Alert::StartOverdue => start_overdue(league),
             Alert::PlayerSuspended(player) => suspended(league, player),
+            Alert::PlayerAway(player) => away(league, player),
             Alert::MatchStuck(match_id) => stuck(league, match_id),
         }
     }
@@ -112,6 +113,27 @@ fn suspended(league: &League, player: PlayerId) -> Alarm {
          `league ban {player} --reason …` ends the wait"
     );
     Alarm { code: "player_suspended", text, remedy }
+}
+
+fn away(league: &League, player: PlayerId) -> Alarm {
+    let current = league.player(player).and_then(|player| player.current);
+    let waiting = current.map_or_else(|| "a match".into(), |id| format!("match {id}"));
+    let until = league.awaited_players().find(|(id, _)| *id == player);
+    let until = until.map_or_else(String::new, |(_, until)| iso::format(until));
+    let (paused, until) = match league.is_paused() {
+        true => ("; while the league is paused its time does not run", "its time is over".into()),
+        false => ("", until),
+    };
+    let text = format!(
+        "{waiting} waits for {player}, whose token was replaced and who has not come back with the \
+         new one"
+    );
+    let remedy = format!(
+        "give the new token to whoever runs {player}: it plays on if it registers with it before \
+         {until}, and loses the match otherwise{paused}; `league ban {player} --reason …` ends the \
+         wait"
+    );
+    Alarm { code: "player_away", text, remedy }
 }
 
 fn no_referee(league: &League) -> Alarm {

@@ -91,7 +91,12 @@ impl Mail {
                 stage.call(Node::Administrator, Letter::bare(Body::Stuck { match_id }));
             }
             // Somebody will come, without being asked to.
-            Effect::Alert(Alert::NoReferee | Alert::StartOverdue | Alert::PlayerSuspended(_)) => {}
+            Effect::Alert(
+                Alert::NoReferee
+                | Alert::StartOverdue
+                | Alert::PlayerSuspended(_)
+                | Alert::PlayerAway(_),
+            ) => {}
         }
     }
 

@@ -18,13 +18,13 @@ fn agent(number: u32) -> AgentId {
     AgentId::Player(PlayerId::new(number))
 }
 
-fn state(hall: &Hall, agent: AgentId) -> StateKind {
+pub(super) fn state(hall: &Hall, agent: AgentId) -> StateKind {
     hall.league.lifecycle(agent).unwrap().state().kind()
 }
 
 impl Hall {
     /// Plays until the player has been silent in `times` matches; everybody else plays well.
-    fn silence(&mut self, player: PlayerId, times: u32) {
+    pub(super) fn silence(&mut self, player: PlayerId, times: u32) {
         let mut left = times;
         while left > 0 {
             let (match_id, pairing) = self.next_open();
@@ -40,7 +40,7 @@ impl Hall {
         }
     }
 
-    fn next_open(&self) -> (MatchId, Pairing) {
+    pub(super) fn next_open(&self) -> (MatchId, Pairing) {
         let round = self.league.open_round().unwrap();
         let index = round.matches.iter().position(|open| open.filed.is_none()).unwrap();
         (MatchId::from_index(round.id, index), round.matches[index].pairing)
@@ -50,7 +50,7 @@ impl Hall {
         self.books.iter().filter(|event| wanted(&event.fact)).count()
     }
 
-    fn pass(&mut self, seconds: u64) {
+    pub(super) fn pass(&mut self, seconds: u64) {
         self.now = self.now + Duration::from_secs(seconds);
         self.ask(Command::Wake).unwrap();
     }

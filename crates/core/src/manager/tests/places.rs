@@ -5,7 +5,10 @@ use std::time::Duration;
 use super::super::dispatch::Dispatcher;
 use super::super::*;
 use super::hall::{Hall, application, first, host, joining, officiating, order, profile};
-use crate::roster::StateKind;
+use super::life::state;
+use crate::roster::{AgentState, StateKind};
+use crate::seat::Seat;
+use crate::verdict::Verdict;
 
 fn player(number: u32) -> AgentId {
     AgentId::Player(PlayerId::new(number))
@@ -78,12 +81,89 @@ fn what_was_handed_out_under_the_old_token_is_played_again_and_waits_for_the_pla
     let deadline = hall.league.next_deadline(hall.now).unwrap();
     assert_eq!(deadline.at, hall.now + hall.league.policy().recovery_window());
     let port = 8_100 + playing.number();
-    let mut late = (dispatcher.clone(), hall.league.clone());
     hall.ask(Command::RegisterPlayer(back(AgentId::Player(playing), port))).unwrap();
     assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9).len(), 1, "it has come back");
     hall.play_to_the_end();
     assert_eq!(hall.league, hall.replayed());
-    assert_eq!(late.0.hand_out(&late.1, deadline.at, 9).len(), 1, "nobody waits for ever");
+}
+
+#[test]
+fn whoever_does_not_come_back_with_its_new_token_loses_without_a_game_until_it_does() {
+    let mut hall = Hall::started(4, 1);
+    let mut dispatcher = Dispatcher::for_league(&hall.league);
+    let Pairing { a: playing, b: opponent } = hall.league.open_match(first()).unwrap().pairing;
+    let agent = AgentId::Player(playing);
+    hall.ask(order(Order::Rotate(agent))).unwrap();
+    let alert = Alert::PlayerAway(playing);
+    assert_eq!(hall.league.alerts().collect::<Vec<_>>(), [alert]);
+    let replaced = hall.books.iter().rfind(|e| matches!(e.fact, Fact::TokenReplaced { .. }));
+    let effects = hall.league.effects(replaced.unwrap());
+    assert_eq!(effects, [Effect::FallSilent(agent), Effect::Alert(alert)]);
+    hall.now = hall.league.next_deadline(hall.now).unwrap().at;
+    assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9).len(), 1, "not at its old address");
+    hall.ask(Command::Wake).unwrap();
+    let walkovers = |hall: &Hall| -> Vec<String> {
+        let told = hall.books.iter().filter_map(|event| {
+            let Fact::Walkover { reason, .. } = &event.fact else { return None };
+            Some(reason.to_string())
+        });
+        told.collect()
+    };
+    let absent = format!("{playing} has not come back with its new token");
+    assert_eq!(walkovers(&hall), std::slice::from_ref(&absent));
+    let verdict = hall.league.open_match(first()).unwrap().filed.unwrap().verdict;
+    assert_eq!(verdict, Verdict::TechnicalLoss(Seat::A));
+    assert_eq!(hall.league.standings().record_of(opponent).unwrap().points, 3);
+    assert_eq!(hall.league.alerts().count(), 0);
+    let (match_id, _) = hall.next_open();
+    let report = hall.report(match_id, ["even", "odd"]);
+    hall.file(report).unwrap();
+    assert_eq!(walkovers(&hall), [absent.clone(), absent], "nobody waits twice");
+    hall.ask(Command::RegisterPlayer(back(agent, 8_100 + playing.number()))).unwrap();
+    hall.play_to_the_end();
+    assert_eq!(walkovers(&hall).len(), 2, "it has come back");
+    assert_eq!(hall.league, hall.replayed());
+}
+
+// req: LIFE-3
+#[test]
+fn the_time_to_come_back_does_not_run_while_the_league_is_paused() {
+    let mut hall = Hall::started(8, 1);
+    hall.silence(PlayerId::new(1), 3);
+    let lifecycle = |hall: &Hall| *hall.league.lifecycle(player(1)).unwrap().state();
+    let AgentState::Suspended { until: before, .. } = lifecycle(&hall) else { panic!() };
+    let open = hall.next_open().1;
+    let away = [open.a, open.b].into_iter().find(|id| id.number() != 1).unwrap();
+    hall.ask(order(Order::Rotate(AgentId::Player(away)))).unwrap();
+    let awaited = hall.league.awaited_players().next().unwrap().1;
+    hall.pass(100);
+    hall.ask(order(Order::Pause)).unwrap();
+    for _ in 0..60 {
+        let probe = hall.league.next_deadline(hall.now).unwrap().at;
+        assert!(probe > hall.now, "nobody is woken for nothing");
+        hall.now = probe;
+        let asked = hall.league.probes_due(hall.now - Duration::from_secs(1), hall.now);
+        assert_eq!(asked, [player(1)], "who is suspended can still show that it is back");
+        hall.ask(Command::Wake).unwrap();
+    }
+    let paused = hall
+        .books
+        .iter()
+        .rfind(|e| matches!(e.fact, Fact::Administered { order: Order::Pause, .. }));
+    let pause = hall.now.since(paused.unwrap().at);
+    assert!(pause > hall.league.policy().recovery_window());
+    assert_eq!(state(&hall, player(1)), StateKind::Suspended);
+    hall.ask(order(Order::Resume)).unwrap();
+    let AgentState::Suspended { until, .. } = lifecycle(&hall) else { panic!() };
+    assert_eq!(until, before + pause);
+    assert_eq!(hall.league.awaited_players().next().unwrap().1, awaited + pause);
+    assert_eq!(hall.league, hall.replayed());
+    let mut late = Hall::started(8, 1);
+    late.silence(PlayerId::new(1), 3);
+    late.ask(order(Order::Pause)).unwrap();
+    late.pass(1_000);
+    late.ask(Command::ProbeAnswered { agent: player(1) }).unwrap();
+    assert_eq!(state(&late, player(1)), StateKind::Active, "it is not too late");
 }
 
 #[test]
@@ -96,7 +176,6 @@ fn a_player_with_a_new_token_is_waited_for_from_the_start_too() {
     let mut dispatcher = Dispatcher::for_league(&hall.league);
     assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9), [], "it waits");
     assert_eq!(hall.league.next_deadline(hall.now).unwrap().at, until);
-    assert_eq!(dispatcher.clone().hand_out(&hall.league, until, 9).len(), 1, "not for ever");
     hall.ask(Command::RegisterPlayer(back(player(1), 8_101))).unwrap();
     assert_eq!(dispatcher.hand_out(&hall.league, hall.now, 9).len(), 1, "it has come back");
     assert_eq!(hall.league, hall.replayed());
