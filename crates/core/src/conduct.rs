@@ -12,7 +12,7 @@ use crate::roster::Trigger;
 pub struct Conduct {
     /// Whether it moved or refused, rightly or wrongly, before it was silent.
     pub answered: bool,
-    /// Steps that were finally lost by silence.
+    /// Steps that ended without a usable answer to any call.
     pub timeouts: u32,
     /// Calls that could not reach it, each counted once.
     pub connection_errors: u32,

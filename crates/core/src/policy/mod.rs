@@ -250,7 +250,7 @@ rules! {
     breaker_failures: u32 = 5, 5;
     /// How long an open breaker refuses before it allows one trial.
     breaker_open: Duration = secs(30), secs(30);
-    /// Moves lost by silence in a row that suspend an agent.
+    /// Steps in a row that ended without a usable answer to any call and suspend an agent.
     suspend_timeouts: u32 = 3, 3;
     /// Connection errors within the window that suspend an agent.
     suspend_connection_errors: u32 = 5, 5;

@@ -260,7 +260,7 @@ impl Lifecycle {
         &self.state
     }
 
-    /// Moves lost by silence in a row.
+    /// Steps in a row that ended without a usable answer to any call.
     pub const fn timeouts(&self) -> u32 {
         self.timeouts
     }
