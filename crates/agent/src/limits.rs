@@ -62,6 +62,8 @@ pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 pub const REGISTER_PAUSE_MIN: Duration = Duration::from_millis(100);
 /// Longest pause of an agent that cannot reach its manager.
 pub const REGISTER_PAUSE_MAX: Duration = Duration::from_secs(5);
+/// Time between two questions of an agent whether it still belongs to its league.
+pub const LOOK_INTERVAL: Duration = Duration::from_secs(10);
 /// How long a letter that overtook the registration's answer is kept waiting for it.
 pub const MEMBERSHIP_WAIT: Duration = Duration::from_secs(5);
 /// Most matches whose invitations and answers a player remembers.

@@ -264,7 +264,7 @@ async fn ask<Id: Display>(
 /// Whether the league that an agent wants to come back to is over, or not there any more, as the
 /// agent's own dialect tells it. What may mean something else as well is no reason to give up a
 /// token: document 004 has one code for all that can be wrong with a registration.
-fn is_past(report: &ErrorReport, dialect: Dialect) -> bool {
+pub(crate) fn is_past(report: &ErrorReport, dialect: Dialect) -> bool {
     let past = [Code::E014, Code::E019, Code::E005].map(|code| code.told(dialect));
     report.code.known().is_some_and(|code| code != Code::L001 && past.contains(&code))
 }

@@ -205,6 +205,11 @@ fn explained(error: AgentError) -> Failure {
             "remove that file to register as a newcomer; a new token from the administrator goes into it"
         }
         AgentError::Register(RegisterError::Rejected(report)) => refused(report),
+        AgentError::Expelled { .. } => {
+            "start it again with the token that the administrator of the league has for it: with \
+             --data DIR it goes into the file in which the old one is kept; an agent that was \
+             banned or shut down must be reinstated first (`league reinstate`)"
+        }
         AgentError::Register(RegisterError::Ask { .. } | RegisterError::Incomplete(_)) => {
             "does --manager lead to a league manager?"
         }

@@ -76,6 +76,21 @@ fn a_token_is_replaced_in_the_middle_of_a_match() {
     assert!(!books.contains(&new) && !books.contains(&old), "no token is in the books");
 }
 
+// req: AUTH-3
+#[test]
+fn a_player_notices_that_its_token_was_replaced_and_says_what_to_do() {
+    let place = Place::new();
+    let office = Office::open(&place);
+    found(&office, &place, "--league spring --start manual");
+    let mine = office.send(&place, "player --name Mine --data mine");
+    until("it has joined", || place.path().join("mine/player-1").exists().then_some(()));
+    order(&office, &place, "rotate P01");
+    assert_eq!(mine.end(), Some(1));
+    let told = std::fs::read_to_string(place.path().join("stderr.txt")).unwrap();
+    assert!(told.contains("this token of P01 was replaced and no longer works"), "{told}");
+    assert!(told.contains("start it again with the token that the administrator"), "{told}");
+}
+
 // req: REG-6
 #[test]
 fn a_student_that_lost_everything_is_the_same_one_again() {

@@ -7,18 +7,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use league_agent::caller::Caller;
+use league_agent::component::Component;
 use league_agent::exchange::Exchange;
 use league_agent::guard;
 use league_agent::keep::Keep;
+use league_agent::log::{self, Level};
+use league_agent::lookout::{Learnt, Lookout};
 use league_agent::player::Cast;
 use league_agent::register::{Application, Membership, RegisterError};
 use league_agent::targets::{Network, Targets};
 use league_core::game;
-use league_core::id::LeagueId;
+use league_core::id::{LeagueId, PlayerId, RefereeId};
 use league_core::manager::ProtocolVersion;
 use league_core::policy::{Policy, RuleSet};
-use league_wire::message::Meta;
-use league_wire::{Dialect, JoinCode};
+use league_wire::message::{ErrorReport, Meta};
+use league_wire::{Dialect, JoinCode, Sender};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
@@ -28,6 +31,7 @@ use crate::limits::{LINGER, TROUBLES_MAX};
 use crate::referee::Referee;
 
 const REFEREE_AGENT: &str = concat!("referee/", env!("CARGO_PKG_VERSION"));
+const LOOKOUT_AGENT: &str = concat!("league/", env!("CARGO_PKG_VERSION"));
 const PLAYER_AGENT: &str = concat!("player/", env!("CARGO_PKG_VERSION"));
 /// The ports on which the documents expect referees.
 const REFEREE_PORTS: (u16, u16) = (8001, 8099);
@@ -123,6 +127,15 @@ pub enum AgentError {
     /// It was not let in.
     #[error(transparent)]
     Register(#[from] RegisterError),
+    /// Its token no longer works.
+    #[error("{name} is out of the league: {code}: {text}",
+        code = report.code, text = report.description)]
+    Expelled {
+        /// Which agent.
+        name: String,
+        /// What the manager said.
+        report: Box<ErrorReport>,
+    },
 }
 
 /// Runs a referee that takes up to `capacity` matches at once, until its league is over or `stop`
@@ -138,6 +151,7 @@ pub async fn referee(
 ) -> Result<Ending, AgentError> {
     let mut crew = Crew::new(stop, tell);
     let listener = listen(plan.listen, REFEREE_PORTS).await?;
+    let sender: fn(RefereeId) -> Sender = |id| Sender::Referee(id.to_string().into());
     let (mut application, endpoint) = crew.application(plan, &listener, plan.name.clone())?;
     application.meta.max_concurrent_matches = Some(capacity);
     application.keep = keep(plan, "referee".into())?;
@@ -149,8 +163,8 @@ pub async fn referee(
     let (membership, league_end) = (referee.membership(), referee.league_end());
     let quit = crew.quit.subscribe();
     crew.agents.spawn(async move { referee.run(listener, application, quit).await });
-    crew.ends.push(league_end);
-    if !crew.joined(membership, endpoint, &plan.name).await? {
+    let look = (plan, sender, league_end);
+    if !crew.joined(membership, endpoint, &plan.name, look).await? {
         return crew.leave(Ending::Stopped).await;
     }
     crew.stay().await
@@ -181,8 +195,9 @@ pub async fn players(
         let (quit, exchange) =
             (crew.quit.subscribe(), exchange(PLAYER_AGENT, Targets::everywhere()));
         crew.agents.spawn(async move { player.run(listener, exchange, application, quit).await });
-        crew.ends.push(league_end);
-        if !crew.joined(membership, endpoint, &name).await? {
+        let sender: fn(PlayerId) -> Sender = |id| Sender::Player(id.to_string().into());
+        let look = (&plan.agent, sender, league_end);
+        if !crew.joined(membership, endpoint, &name, look).await? {
             return crew.leave(Ending::Stopped).await;
         }
     }
@@ -195,13 +210,14 @@ struct Crew<F> {
     stop: watch::Receiver<bool>,
     quit: watch::Sender<bool>,
     agents: JoinSet<Result<(), RegisterError>>,
-    ends: Vec<watch::Receiver<bool>>,
+    /// How the league ended for each agent.
+    ends: JoinSet<Option<AgentError>>,
     troubles: (mpsc::Sender<RegisterError>, mpsc::Receiver<RegisterError>),
 }
 
 impl<F: FnMut(AgentNews)> Crew<F> {
     fn new(stop: watch::Receiver<bool>, tell: F) -> Self {
-        let (quit, agents, ends) = (watch::Sender::new(false), JoinSet::new(), vec![]);
+        let (quit, agents, ends) = (watch::Sender::new(false), JoinSet::new(), JoinSet::new());
         Self { tell, stop, quit, agents, ends, troubles: mpsc::channel(TROUBLES_MAX) }
     }
 
@@ -240,11 +256,12 @@ impl<F: FnMut(AgentNews)> Crew<F> {
     }
 
     /// Waits until an agent is let in; false if everybody is told to stop before.
-    async fn joined<Id: ToString + Clone>(
+    async fn joined<Id: ToString + Copy>(
         &mut self,
         mut membership: watch::Receiver<Option<Membership<Id>>>,
         endpoint: String,
         name: &str,
+        (plan, sender, league_end): (&AgentPlan, fn(Id) -> Sender, watch::Receiver<bool>),
     ) -> Result<bool, AgentError> {
         loop {
             tokio::select! {
@@ -253,7 +270,17 @@ impl<F: FnMut(AgentNews)> Crew<F> {
                 Some(ended) = self.agents.join_next() => check(ended)?,
                 Some(trouble) = self.troubles.1.recv() => (self.tell)(AgentNews::Trouble(trouble)),
                 Ok(member) = membership.wait_for(Option::is_some) => {
-                    let Some(Membership { id, league, .. }) = member.clone() else { continue };
+                    let Some(Membership { id, league, token }) = member.clone() else { continue };
+                    let lookout = Lookout {
+                        exchange: exchange(LOOKOUT_AGENT, Targets::everywhere()),
+                        manager: plan.manager.clone(),
+                        dialect: plan.dialect,
+                        sender: sender(id),
+                        token,
+                        league: league.clone(),
+                        timeout: usual().default_timeout(),
+                    };
+                    self.ends.spawn(end_of(id.to_string(), lookout, league_end));
                     let (id, name) = (id.to_string(), name.to_string());
                     (self.tell)(AgentNews::Joined(Joined { id, name, league, endpoint }));
                     return Ok(true);
@@ -266,17 +293,25 @@ impl<F: FnMut(AgentNews)> Crew<F> {
     async fn stay(mut self) -> Result<Ending, AgentError> {
         let mut ends = std::mem::take(&mut self.ends);
         let over = async {
-            for end in &mut ends {
-                // An agent that is gone needs no league.
-                drop(end.wait_for(|over| *over).await);
+            let (count, mut expelled) = (ends.len(), vec![]);
+            while let Some(end) = ends.join_next().await {
+                expelled.extend(guard::outcome(end).flatten());
             }
+            // As long as one of them heard the end, there is nothing to put right.
+            expelled.pop().filter(|_| expelled.len() + 1 == count)
         };
         let mut over = std::pin::pin!(over);
         let ending = loop {
             tokio::select! {
                 biased;
                 () = stopped(&mut self.stop) => break Ending::Stopped,
-                () = &mut over => break Ending::LeagueOver,
+                expelled = &mut over => match expelled {
+                    None => break Ending::LeagueOver,
+                    Some(expelled) => {
+                        self.leave(Ending::Stopped).await?;
+                        return Err(expelled);
+                    }
+                },
                 Some(ended) = self.agents.join_next() => check(ended)?,
             }
         };
@@ -295,6 +330,33 @@ impl<F: FnMut(AgentNews)> Crew<F> {
             guard::outcome(left);
         }
         Ok(ending)
+    }
+}
+
+/// Waits for the end of the league, of which an agent hears or learns; gives back why it ended for
+/// this agent alone.
+async fn end_of(
+    name: String,
+    lookout: Lookout,
+    mut league_end: watch::Receiver<bool>,
+) -> Option<AgentError> {
+    let component = match lookout.sender {
+        Sender::Referee(_) => Component::Referee,
+        Sender::Player(_) | Sender::LeagueManager(_) | Sender::Administrator => Component::Player,
+    };
+    tokio::select! {
+        // An agent that is gone needs no league.
+        _ = league_end.wait_for(|over| *over) => None,
+        learnt = lookout.watch() => match learnt {
+            Learnt::Over => None,
+            Learnt::Expelled(report) => {
+                log::at(Level::Error, component, |line| {
+                    let told = &report.description;
+                    line.agent(&name).say(format!("out of the league: {told}"));
+                });
+                Some(AgentError::Expelled { name, report })
+            }
+        },
     }
 }
 

@@ -35,6 +35,15 @@ pub struct LeagueQueryResponse {
     pub data: Fragment,
 }
 
+impl LeagueQueryResponse {
+    /// Whether this answer about a league says that it is over.
+    pub fn league_is_over(&self) -> bool {
+        let fields = Fields::read("data", self.data.json());
+        let status = fields.and_then(|fields| fields.optional::<String>("status"));
+        status.is_ok_and(|status| matches!(status.as_deref(), Some("COMPLETED" | "ARCHIVED")))
+    }
+}
+
 impl Body for LeagueQuery {
     fn read(f: &Fields<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
