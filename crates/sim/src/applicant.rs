@@ -9,11 +9,13 @@ use league_core::manager::{Profile, ProtocolVersion};
 use league_core::proof::Token;
 use league_core::time::Timestamp;
 
-use crate::message::{Application, Body, Denial, Letter, Node};
+use crate::message::{Application, Aside, Body, Denial, Letter, Node};
 use crate::stage::Stage;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_secs(1);
+/// How long one whose token does not work waits for a new one before it tries again.
+const LOCKED_OUT: Duration = Duration::from_secs(60);
 /// How often a referee that is locked out comes back under another address.
 const MOVES_MAX: u32 = 5;
 
@@ -26,6 +28,8 @@ pub(crate) struct Applicant {
     /// How often it has moved to another address.
     moves: u32,
     member: Option<Membership>,
+    /// Its place is free: it registers without its token.
+    is_newcomer: bool,
     state: State,
 }
 
@@ -59,7 +63,15 @@ impl Applicant {
 
     const fn new(capacity: Option<u32>, join_key: Option<Arc<str>>) -> Self {
         let state = State::Waiting(Timestamp::from_millis(0));
-        Self { capacity, join_key, conversation: None, moves: 0, member: None, state }
+        Self {
+            capacity,
+            join_key,
+            conversation: None,
+            moves: 0,
+            member: None,
+            is_newcomer: false,
+            state,
+        }
     }
 
     /// Who it is, once it is somebody.
@@ -86,9 +98,10 @@ impl Applicant {
             capacity: self.capacity,
             join_key: self.join_key.clone(),
         };
+        let shown = self.member.as_ref().filter(|_| !self.is_newcomer);
         let letter = Letter {
-            sender: self.member.as_ref().map(|member| member.agent),
-            token: self.member.as_ref().map(|member| member.token.expose().into()),
+            sender: shown.map(|member| member.agent),
+            token: shown.map(|member| member.token.expose().into()),
             conversation: Some(conversation.clone()),
             body: Body::Register(Box::new(application)),
         };
@@ -97,7 +110,12 @@ impl Applicant {
     }
 
     /// Whether the call was its own; if so it has heard the answer.
-    pub(crate) fn answered(&mut self, stage: &Stage<'_>, call: u64, body: Option<&Body>) -> bool {
+    pub(crate) fn answered(
+        &mut self,
+        stage: &mut Stage<'_>,
+        call: u64,
+        body: Option<&Body>,
+    ) -> bool {
         let State::Asking { call: own, .. } = self.state else { return false };
         if own != call {
             return false;
@@ -106,6 +124,7 @@ impl Applicant {
             Some(Body::Registered { agent, token }) => {
                 let token = token.parse().expect("a token of the manager's");
                 self.member = Some(Membership { agent: *agent, token });
+                self.is_newcomer = false;
                 State::Done
             }
             // Its answer was lost for longer than it can be repeated. A league whose only referee
@@ -115,6 +134,17 @@ impl Applicant {
                 self.conversation = None;
                 State::Waiting(stage.now + PAUSE)
             }
+            // The place was not free for it after all. Has its token been replaced meanwhile?
+            Some(Body::Denied(Denial::Final)) if self.is_newcomer => {
+                (self.is_newcomer, self.conversation) = (false, None);
+                State::Waiting(stage.now + PAUSE)
+            }
+            Some(Body::Denied(Denial::Unproved)) if self.member.is_some() => {
+                let agent = self.member.as_ref().expect("it is somebody").agent;
+                let lost = Body::Aside(Aside::TokenLost { agent });
+                stage.call(Node::Administrator, Letter::bare(lost));
+                State::Waiting(stage.now + LOCKED_OUT)
+            }
             Some(Body::Denied(Denial::Final | Denial::Unproved)) => State::Done,
             Some(_) | None => State::Waiting(stage.now + PAUSE),
         };
@@ -123,6 +153,19 @@ impl Applicant {
 
     const fn may_move(&self) -> bool {
         self.member.is_none() && self.capacity.is_some() && self.moves < MOVES_MAX
+    }
+
+    /// What the administrator says to it.
+    pub(crate) fn told(&mut self, stage: &Stage<'_>, aside: &Aside) {
+        match (aside, &mut self.member) {
+            (Aside::NewToken { agent, token, .. }, Some(member)) if member.agent == *agent => {
+                member.token = token.parse().expect("a token of the manager's");
+                self.is_newcomer = false;
+            }
+            (Aside::PlaceFree, Some(_)) => self.is_newcomer = true,
+            (Aside::NewToken { .. } | Aside::PlaceFree | Aside::TokenLost { .. }, _) => return,
+        }
+        self.come_back(stage.now);
     }
 
     /// Shows its token once more at `at`, if it has one.

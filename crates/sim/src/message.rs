@@ -149,11 +149,24 @@ pub(crate) enum Body {
         verdict: Verdict,
         seed: Option<Arc<str>>,
     },
+    /// Said beside the protocol.
+    Aside(Aside),
     /// Heard; an answer, if there is one, comes as a call of its own.
     Noted,
     /// Nothing that can be read.
     Noise,
     Denied(Denial),
+}
+
+/// What the administrator and the agents tell each other beside the protocol.
+#[derive(Debug, Clone)]
+pub(crate) enum Aside {
+    /// The new token of an agent, which was printed for the administrator to hand over.
+    NewToken { agent: AgentId, node: Node, token: Arc<str> },
+    /// Its place is let go: it may register again without its token.
+    PlaceFree,
+    /// Its token does not work.
+    TokenLost { agent: AgentId },
 }
 
 /// Why a request was not granted.
@@ -237,7 +250,9 @@ impl Packet {
         let mut found: Vec<&Arc<str>> = self.letter.token.iter().collect();
         match &self.letter.body {
             Body::Register(application) => found.extend(&application.join_key),
-            Body::Registered { token, .. } => found.push(token),
+            Body::Registered { token, .. } | Body::Aside(Aside::NewToken { token, .. }) => {
+                found.push(token);
+            }
             Body::Order(order) => {
                 for seat in Seat::BOTH {
                     let player = &order.players[seat];
@@ -260,6 +275,7 @@ impl Packet {
             | Body::Ask { .. }
             | Body::Choice { .. }
             | Body::Trouble { .. }
+            | Body::Aside(Aside::PlaceFree | Aside::TokenLost { .. })
             | Body::Noted
             | Body::Noise
             | Body::Denied(_) => {}
@@ -312,6 +328,9 @@ impl fmt::Display for Body {
             Self::Choice { match_id, chosen } => write!(f, "choice {match_id} {}", chosen.word),
             Self::Trouble { match_id, .. } => write!(f, "trouble {match_id}"),
             Self::Over { match_id, verdict, .. } => write!(f, "over {match_id} {verdict:?}"),
+            Self::Aside(Aside::NewToken { agent, .. }) => write!(f, "new token of {agent}"),
+            Self::Aside(Aside::PlaceFree) => f.write_str("place free"),
+            Self::Aside(Aside::TokenLost { agent }) => write!(f, "token of {agent} lost"),
             Self::Noted => f.write_str("noted"),
             Self::Noise => f.write_str("noise"),
             Self::Denied(denial) => write!(f, "denied {denial:?}"),

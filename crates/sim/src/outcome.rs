@@ -96,6 +96,8 @@ pub struct Tally {
     pub walkovers: u64,
     /// Matches that waited for the administrator.
     pub stuck: u64,
+    /// Tokens that were replaced.
+    pub replaced: u64,
     /// Suspensions.
     pub suspended: u64,
     /// Suspended agents that came back.
@@ -129,6 +131,7 @@ impl Tally {
         self.cancelled += other.cancelled;
         self.walkovers += other.walkovers;
         self.stuck += other.stuck;
+        self.replaced += other.replaced;
         self.suspended += other.suspended;
         self.recovered += other.recovered;
         self.shut_down += other.shut_down;

@@ -97,7 +97,7 @@ impl Player {
         }
     }
 
-    pub(crate) fn fail(&mut self, stage: &Stage<'_>, call: u64) {
+    pub(crate) fn fail(&mut self, stage: &mut Stage<'_>, call: u64) {
         self.applicant.answered(stage, call, None);
     }
 
@@ -110,6 +110,11 @@ impl Player {
     pub(crate) fn receive(&mut self, stage: &mut Stage<'_>, packet: &Packet) {
         if packet.leg == Leg::Reply {
             self.applicant.answered(stage, packet.call, Some(&packet.letter.body));
+            return;
+        }
+        if let (Body::Aside(aside), Node::Administrator) = (&packet.letter.body, packet.from) {
+            self.applicant.told(stage, aside);
+            stage.reply(packet, Letter::bare(Body::Noted));
             return;
         }
         let Some(me) = self.member().cloned() else {

@@ -24,8 +24,12 @@ pub(crate) struct Ledger {
     phase: Phase,
     nodes: BTreeMap<AgentId, Node>,
     operated: BTreeSet<RefereeId>,
-    /// The random part of each player's token.
-    nonces: BTreeMap<PlayerId, [u8; 32]>,
+    /// The random parts of each player's tokens, the one that works last.
+    nonces: BTreeMap<PlayerId, Vec<[u8; 32]>>,
+    /// Players with a new token, and until when matches wait for them.
+    pub(super) awaited: BTreeMap<PlayerId, Timestamp>,
+    /// Since when the league is paused.
+    pub(super) paused: Option<Timestamp>,
     met: BTreeSet<(PlayerId, PlayerId)>,
     pub(super) matches: BTreeMap<MatchId, Standing>,
     /// Who was ever given which attempt.
@@ -87,6 +91,8 @@ impl Ledger {
             nodes: BTreeMap::new(),
             operated: BTreeSet::new(),
             nonces: BTreeMap::new(),
+            awaited: BTreeMap::new(),
+            paused: None,
             met: BTreeSet::new(),
             matches: BTreeMap::new(),
             assigned: BTreeMap::new(),
@@ -146,9 +152,9 @@ impl Ledger {
         self.ordered == Some(order)
     }
 
-    /// The random part of a player's token.
-    pub(crate) fn nonce(&self, player: PlayerId) -> Option<&[u8; 32]> {
-        self.nonces.get(&player)
+    /// The random parts of all tokens that a player ever had, the one that works last.
+    pub(crate) fn nonces(&self, player: PlayerId) -> &[[u8; 32]] {
+        self.nonces.get(&player).map_or(&[], Vec::as_slice)
     }
 
     /// Whether a referee is the operator's own.
@@ -192,12 +198,12 @@ impl Ledger {
         let ordered = self.ordered.take();
         match &event.fact {
             Fact::PlayerRegistered { player, profile, nonce, .. } => {
-                self.nonces.insert(*player, *nonce);
+                self.nonces.entry(*player).or_default().push(*nonce);
                 self.reference.players.push(*player);
                 self.enrol(AgentId::Player(*player), &profile.endpoint);
             }
             Fact::TokenReplaced { agent: AgentId::Player(player), nonce } => {
-                self.nonces.insert(*player, *nonce);
+                self.replace_token(event.at, *player, *nonce);
             }
             Fact::PlayerReturned { player, profile, .. } => {
                 self.enrol(AgentId::Player(*player), &profile.endpoint);
@@ -219,16 +225,11 @@ impl Ledger {
                 self.assign(*match_id, *attempt, *referee)?;
             }
             Fact::ResultRecorded(recorded) => {
-                let standing = self.unfinished(recorded.match_id)?;
-                standing.decide(recorded.verdict, true);
-                let (pairing, referee) = (standing.pairing, standing.referee);
-                if referee != recorded.referee {
-                    let text = format!("{} was reported by a stranger", recorded.match_id);
-                    return Err((Rule::Truth, text));
-                }
-                self.reference.record(pairing, recorded.verdict);
+                self.record(recorded.match_id, recorded.referee, recorded.verdict)?;
             }
-            Fact::Walkover { match_id, verdict, .. } => self.walk_over(*match_id, *verdict)?,
+            Fact::Walkover { match_id, verdict, .. } => {
+                self.walk_over(event.at, *match_id, *verdict)?
+            }
             Fact::MatchCancelled { match_id, replaced, .. } => {
                 let by_order = ordered == Some(Order::Cancel(*match_id));
                 self.cancel(event.at, *match_id, *replaced, by_order)?;
@@ -259,11 +260,30 @@ impl Ledger {
         Ok(())
     }
 
+    fn replace_token(&mut self, at: Timestamp, player: PlayerId, nonce: [u8; 32]) {
+        self.nonces.entry(player).or_default().push(nonce);
+        self.awaited.insert(player, at + self.policy.recovery_window());
+    }
+
+    fn record(&mut self, match_id: MatchId, by: RefereeId, verdict: Verdict) -> Checked {
+        let standing = self.unfinished(match_id)?;
+        standing.decide(verdict, true);
+        let (pairing, referee) = (standing.pairing, standing.referee);
+        if referee != by {
+            return Err((Rule::Truth, format!("{match_id} was reported by a stranger")));
+        }
+        self.reference.record(pairing, verdict);
+        Ok(())
+    }
+
     fn enrol(&mut self, agent: AgentId, endpoint: &str) {
         if let Some(node) = Node::at(endpoint) {
             self.nodes.insert(agent, node);
         }
         self.gone.remove(&agent);
+        if let AgentId::Player(player) = agent {
+            self.awaited.remove(&player);
+        }
     }
 
     fn open(&mut self, round: RoundId, deadline: Timestamp, matches: &[Scheduled]) -> Checked {

@@ -8,7 +8,7 @@ use league_core::draw::Draw;
 use league_core::game::{Move, Turn};
 use league_core::id::{AgentId, LeagueId, MatchId};
 use league_core::manager::{DrawEvidence, Recorded};
-use league_core::proof::Keys;
+use league_core::proof::{Keys, Token};
 use league_core::roster::{Reason, StateKind, Transition};
 use league_core::seat::{Seat, Seats};
 use league_core::verdict::Verdict;
@@ -42,6 +42,8 @@ pub(super) struct Fairness {
     away: BTreeMap<Node, Instant>,
     /// Since when each player knows its token.
     informed: BTreeMap<Node, Instant>,
+    /// The tokens of players whose first one was replaced.
+    replaced: BTreeMap<Node, Token>,
 }
 
 impl Fairness {
@@ -57,6 +59,7 @@ impl Fairness {
             begun: BTreeMap::new(),
             away: BTreeMap::new(),
             informed: BTreeMap::new(),
+            replaced: BTreeMap::new(),
         }
     }
 
@@ -83,8 +86,19 @@ impl Fairness {
         }
     }
 
-    pub(super) fn informed(&mut self, node: Node, now: Instant) {
-        self.informed.entry(node).or_insert(now);
+    pub(super) fn informed(&mut self, node: Node, token: &Token, now: Instant) {
+        if self.replaced.get(&node).is_none_or(|new| new.matches(token.expose())) {
+            self.informed.entry(node).or_insert(now);
+        }
+    }
+
+    /// An agent has a new token, and may not know it.
+    pub(super) fn replaced(&mut self, agent: AgentId, nonce: &[u8; 32], ledger: &Ledger) {
+        if let Some(node @ Node::Player(_)) = ledger.node(agent) {
+            let token = self.keys.token(ledger.policy.token_form(), &self.league, agent, nonce);
+            self.informed.remove(&node);
+            self.replaced.insert(node, token);
+        }
     }
 
     pub(super) fn faulted(&mut self, node: Node, until: Instant) {
@@ -149,7 +163,9 @@ impl Fairness {
                 met_trouble(now.saturating_sub(ANSWERING_MS))
             }
             (StateKind::Suspended | StateKind::Shutdown, _) => {
-                met_trouble(0) || !self.informed.contains_key(&node)
+                met_trouble(0)
+                    || !self.informed.contains_key(&node)
+                    || self.replaced.contains_key(&node)
             }
         };
         if is_excused {

@@ -8,6 +8,7 @@ mod rulings;
 mod secrets;
 
 use league_core::manager::{Event, Fact};
+use league_core::proof::Token;
 use league_core::referee::State;
 use league_core::roster::{StateKind, Transition};
 use league_core::standings::Row;
@@ -111,8 +112,8 @@ impl Checkers {
     }
 
     /// A player knows its token.
-    pub(crate) fn informed(&mut self, node: Node) {
-        self.fairness.informed(node, self.now);
+    pub(crate) fn informed(&mut self, node: Node, token: &Token) {
+        self.fairness.informed(node, token, self.now);
     }
 
     /// A node was away or stood still until `until`.
@@ -182,6 +183,10 @@ impl Checkers {
                     self.tally.results -= u64::from(replaced.is_some());
                 }
                 Fact::MatchStuck { .. } => self.tally.stuck += 1,
+                Fact::TokenReplaced { agent, nonce } => {
+                    self.tally.replaced += 1;
+                    self.fairness.replaced(*agent, nonce, &self.ledger);
+                }
                 Fact::Administered { .. } => self.tally.orders += 1,
                 Fact::LeagueCreated(_)
                 | Fact::PlayerRegistered { .. }
@@ -193,8 +198,7 @@ impl Checkers {
                 | Fact::AdmissionSet(_)
                 | Fact::CodeRedeemed { .. }
                 | Fact::PlayerReturned { .. }
-                | Fact::RefereeReturned { .. }
-                | Fact::TokenReplaced { .. } => {}
+                | Fact::RefereeReturned { .. } => {}
             }
         }
         self.ledger.compare(table)

@@ -36,18 +36,36 @@ impl Ledger {
     /// An order was given. Whoever waits for one waits anew once the league goes on.
     pub(super) fn obey(&mut self, at: Timestamp, order: Order) {
         self.ordered = Some(order);
+        if order == Order::Pause {
+            self.paused.get_or_insert(at);
+        }
         if order == Order::Resume {
-            let until = at + self.policy.recovery_window();
+            let window = self.policy.recovery_window();
+            let until = at + window;
             let stuck = self.matches.values_mut().filter_map(|one| one.stuck_until.as_mut());
             stuck.for_each(|waits| *waits = until.max(*waits));
+            let paused = self.paused.take().unwrap_or(at);
+            for waits in self.awaited.values_mut() {
+                let began = *waits - window;
+                *waits = *waits + at.since(paused.max(began));
+            }
         }
     }
 
-    /// Only who is shut down loses without a game.
-    pub(super) fn walk_over(&mut self, match_id: MatchId, verdict: Verdict) -> Checked {
+    /// Only who is shut down, or did not come back with its new token in time, loses without a
+    /// game.
+    pub(super) fn walk_over(
+        &mut self,
+        at: Timestamp,
+        match_id: MatchId,
+        verdict: Verdict,
+    ) -> Checked {
         let pairing = self.unfinished(match_id)?.pairing;
-        let gone =
-            Seats::from_fn(|seat| self.gone.contains(&AgentId::Player(pairing.player(seat))));
+        let gone = Seats::from_fn(|seat| {
+            let player = pairing.player(seat);
+            let is_absent = self.awaited.get(&player).is_some_and(|until| *until <= at);
+            self.gone.contains(&AgentId::Player(player)) || (is_absent && self.paused.is_none())
+        });
         let expected = match (gone.a, gone.b) {
             (true, true) => Some(Verdict::BothLost),
             (true, false) => Some(Verdict::TechnicalLoss(Seat::A)),

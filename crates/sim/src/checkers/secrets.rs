@@ -11,7 +11,7 @@ use league_core::seat::Seat;
 use super::books::Ledger;
 use super::{Checked, Objection};
 use crate::guests::Guest;
-use crate::message::{Body, Invited, Node, Order, Packet};
+use crate::message::{Aside, Body, Invited, Node, Order, Packet};
 use crate::outcome::Rule;
 use crate::plan::Plan;
 
@@ -68,6 +68,10 @@ impl Secrets {
         }
         if let Body::Registered { token, .. } = &packet.letter.body {
             self.issued(token, packet.to);
+        }
+        if let Body::Aside(Aside::NewToken { token, node, .. }) = &packet.letter.body {
+            self.issued(token, *node);
+            self.known.entry(token.clone()).or_default().insert(Node::Administrator);
         }
         if let Body::Choice { match_id, .. } = &packet.letter.body
             && !self.may_hear(packet, *match_id)
@@ -145,11 +149,15 @@ impl Secrets {
     fn is_its_proof(&self, order: &Order, player: &Invited, ledger: &Ledger) -> bool {
         let (match_id, attempt) = (order.match_id, order.attempt);
         let referee = ledger.referee(match_id, attempt);
-        let Some((nonce, referee)) = ledger.nonce(player.id).zip(referee) else { return false };
+        let Some(referee) = referee else { return false };
         let agent = AgentId::Player(player.id);
-        let token = self.keys.token(order.policy.token_form(), &self.league, agent, nonce);
-        let proof = match_proof(&token, &self.league, match_id, attempt, referee);
-        ledger.node(agent) == Some(player.node) && proof.matches(&player.match_proof)
+        // An order may be sent again after the token it was made with was replaced.
+        let is_proved = ledger.nonces(player.id).iter().rev().any(|nonce| {
+            let token = self.keys.token(order.policy.token_form(), &self.league, agent, nonce);
+            let proof = match_proof(&token, &self.league, match_id, attempt, referee);
+            proof.matches(&player.match_proof)
+        });
+        ledger.node(agent) == Some(player.node) && is_proved
     }
 
     fn capture(&mut self, proof: (MatchId, u32, Arc<str>)) {

@@ -12,7 +12,7 @@ use league_core::schedule::Pairing;
 use league_core::seat::Seats;
 
 use super::writer::{Answered, Question};
-use crate::message::{Body, Claim, Denial, Letter, Node, Packet};
+use crate::message::{Aside, Body, Claim, Denial, Letter, Node, Packet};
 use crate::sabotage::Sabotage;
 use crate::stage::Stage;
 
@@ -62,6 +62,7 @@ pub(super) fn ask(
         | Body::Choice { .. }
         | Body::Trouble { .. }
         | Body::Over { .. }
+        | Body::Aside(_)
         | Body::Noted
         | Body::Noise
         | Body::Denied(_) => return Err(Denial::Final),
@@ -83,7 +84,13 @@ pub(super) fn answer(keys: &Keys, league: &League, answered: Answered) -> Body {
             }
             (Reply::Recorded { .. }, Some(match_id)) => Body::Recorded { match_id },
             (Reply::ReportRefused(_), _) => Body::Denied(Denial::Final),
-            (Reply::Done | Reply::Recorded { .. } | Reply::TokenReplaced { .. }, _) => Body::Noted,
+            (Reply::TokenReplaced { agent, nonce }, _) => {
+                let token = keys.token(league.policy().token_form(), league.id(), agent, &nonce);
+                let node = super::mail::node_of(league, agent).expect("everybody is somewhere");
+                let token = token.expose().into();
+                Body::Aside(Aside::NewToken { agent, node, token })
+            }
+            (Reply::Done | Reply::Recorded { .. }, _) => Body::Noted,
         },
         Answered::League(Some(_), Err(_)) => Body::Denied(Denial::Final),
         Answered::League(None, Err(refusal)) => {

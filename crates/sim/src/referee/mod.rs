@@ -124,6 +124,10 @@ impl Referee {
             }
             Body::News(_) | Body::Probe if self.is_from_manager(packet) => Body::Noted,
             Body::News(_) | Body::Probe => Body::Denied(Denial::Unproved),
+            Body::Aside(aside) if packet.from == Node::Administrator => {
+                self.applicant.told(stage, aside);
+                Body::Noted
+            }
             Body::Register(_)
             | Body::Registered { .. }
             | Body::StartLeague
@@ -137,6 +141,7 @@ impl Referee {
             | Body::Ask { .. }
             | Body::Trouble { .. }
             | Body::Over { .. }
+            | Body::Aside(_)
             | Body::Noted
             | Body::Noise
             | Body::Denied(_) => Body::Denied(Denial::Final),
@@ -317,6 +322,7 @@ fn command(seat: Seat, match_id: MatchId, body: &Body) -> Command {
         | Body::Ask { .. }
         | Body::Trouble { .. }
         | Body::Over { .. }
+        | Body::Aside(_)
         | Body::Noted
         | Body::Noise
         | Body::Denied(_) => Command::Wake,

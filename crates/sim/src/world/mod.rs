@@ -222,9 +222,9 @@ impl World {
             self.checkers.seen(&seen);
         }
         if let Node::Player(index) = node
-            && self.players[index].member().is_some()
+            && let Some(member) = self.players[index].member()
         {
-            self.checkers.informed(node);
+            self.checkers.informed(node, &member.token);
         }
         for packet in std::mem::take(&mut self.sent) {
             self.provoke(&packet);

@@ -132,13 +132,17 @@ impl World {
         let fate = self.fates.get_mut(&Node::Administrator).expect("every node has its dice");
         let (match_id, standing) = open[fate.index(open.len())];
         let player = AgentId::Player(standing.pairing.player(fate.pick(&Seat::BOTH)));
-        let order = match fate.between(0, 5) {
+        let agent = if fate.chance(700) { player } else { AgentId::Referee(standing.referee) };
+        let order = match fate.between(0, 8) {
             0 => Order::Pause,
             1 => Order::Ban(player),
             2 => Order::Reinstate(player),
             3 => Order::Cancel(match_id),
+            4 | 5 => Order::Rotate(agent),
+            6 => Order::Release(agent),
             _ => Order::Rematch(match_id),
         };
+        let node = ledger.node(agent);
         let mut stage = Stage {
             me: Node::Administrator,
             now: self.clocks.shown(Node::Administrator, self.now),
@@ -148,7 +152,7 @@ impl World {
             seen: &mut self.seen,
             sabotage: self.sabotage,
         };
-        self.administrator.give(&mut stage, order);
+        self.administrator.give(&mut stage, order, node);
         self.settle(Node::Administrator);
     }
 

@@ -50,7 +50,7 @@ impl World {
             },
             Node::Player(index) => match coming {
                 Coming::Arrival(packet) => self.players[index].receive(&mut stage, &packet),
-                Coming::Failure { call, .. } => self.players[index].fail(&stage, call),
+                Coming::Failure { call, .. } => self.players[index].fail(&mut stage, call),
                 Coming::Wake(_)
                 | Coming::Fault(_)
                 | Coming::Restart(_)

@@ -24,6 +24,8 @@ fn a_thousand_worlds_keep_every_promise() {
     assert!(tally.recovered > count / 40, "{tally:?}");
     assert!(tally.shut_down > count / 100, "{tally:?}");
     assert!(tally.walkovers > count / 100, "{tally:?}");
+    assert!(tally.stuck > 0, "{tally:?}");
+    assert!(tally.replaced > count / 20, "{tally:?}");
     assert!(tally.orders > count / 4, "{tally:?}");
 }
 
