@@ -93,7 +93,9 @@ impl<Id: Copy> Enrolment<Id> {
 
     /// The page at `path` of an agent of the kind `agent`, which is ready once it is registered.
     pub fn page(&self, path: &str, agent: &str) -> Option<Answer> {
-        self.vitals.page(path, agent, self.membership.borrow().is_some())
+        let membership = self.membership.borrow();
+        let ready = membership.as_ref().map(|_| ()).ok_or("not registered with its manager yet");
+        self.vitals.page(path, agent, ready)
     }
 
     /// The membership. A letter that overtook the registration's answer waits a while for it.

@@ -21,8 +21,9 @@ impl Default for Vitals {
 }
 
 impl Vitals {
-    /// The page at `path` of an agent of the kind `agent`; `None` if it is none of the four.
-    pub fn page(&self, path: &str, agent: &str, is_ready: bool) -> Option<Answer> {
+    /// The page at `path` of an agent of the kind `agent`, which is ready or says why not; `None`
+    /// if it is none of the four.
+    pub fn page(&self, path: &str, agent: &str, ready: Result<(), &str>) -> Option<Answer> {
         match path {
             "/health" => {
                 let uptime_s = self.since.elapsed().as_secs();
@@ -30,10 +31,13 @@ impl Vitals {
                     "{{\"status\":\"ok\",\"agent\":\"{agent}\",\"uptime_s\":{uptime_s}}}\n"
                 )))
             }
-            "/ready" => {
-                let status = if is_ready { 200 } else { 503 };
-                Some(Answer::json_with_status(status, format!("{{\"ready\":{is_ready}}}\n")))
-            }
+            "/ready" => Some(match ready {
+                Ok(()) => Answer::json("{\"ready\":true}\n"),
+                Err(reason) => {
+                    let body = format!("{{\"ready\":false,\"reason\":\"{reason}\"}}\n");
+                    Answer::json_with_status(503, body)
+                }
+            }),
             "/version" => {
                 let version = env!("CARGO_PKG_VERSION");
                 Some(Answer::json(format!(
@@ -57,15 +61,17 @@ mod tests {
     #[test]
     fn whoever_is_not_ready_lives_all_the_same() {
         let vitals = Vitals::default();
-        let status = |path, is_ready| {
-            let answer = vitals.page(path, "player", is_ready);
+        let status = |path, is_ready: bool| {
+            let ready = is_ready.then_some(()).ok_or("not registered yet");
+            let answer = vitals.page(path, "player", ready);
             answer.map(|answer| (answer.status, String::from_utf8(answer.body.to_vec()).unwrap()))
         };
         let (code, health) = status("/health", false).unwrap();
         assert_eq!(code, 200);
         assert!(health.starts_with(r#"{"status":"ok","agent":"player","uptime_s":"#), "{health}");
         assert_eq!(status("/ready", true), Some((200, "{\"ready\":true}\n".into())));
-        assert_eq!(status("/ready", false), Some((503, "{\"ready\":false}\n".into())));
+        let told = "{\"ready\":false,\"reason\":\"not registered yet\"}\n";
+        assert_eq!(status("/ready", false), Some((503, told.into())));
         let (code, version) = status("/version", false).unwrap();
         assert_eq!(code, 200);
         assert!(version.contains(env!("CARGO_PKG_VERSION")), "{version}");

@@ -16,7 +16,7 @@ use crate::command::trace::TraceArgs;
 
 /// Runs tournaments between autonomous agents written by strangers in any language.
 #[derive(Debug, Parser)]
-#[command(name = "league", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "league", version = env!("LEAGUE_VERSION"), propagate_version = true, arg_required_else_help = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -173,6 +173,10 @@ pub const OLD_ADDRESS_WAIT: Duration = Duration::from_secs(2);
 pub const QUERY_ENTRIES_MAX: usize = 128;
 /// Matches in one answer to a referee that asks for its own and does not say how many it takes.
 pub const ASSIGNMENTS_USUAL: u32 = 16;
+/// How much is told of why a call came to nothing; the reasons of both players fit into a result.
+pub const CAUSE_BYTES_MAX: usize = 240;
+/// A player that is slow to hear that the match begins loses this part of its first window.
+pub const OPENING_SHARE: u32 = 30;
 /// Calls that fail before a match goes to another referee.
 pub const ORDER_TRIES: u32 = 2;
 

@@ -16,5 +16,7 @@ pub const TRANSCRIPT_BYTES_MAX: usize = 256 * 1024;
 pub const EPILOGUE_BYTES_MAX: usize = 64 * 1024;
 /// Longest token, proof, seed or join code.
 pub const SECRET_BYTES_MAX: usize = 256;
+/// Longest unknown word that may be somebody's slip of the pen.
+pub const SLIP_BYTES_MAX: usize = 64;
 /// Longest rendering of a wrong value in an error.
 pub const GOT_CHARS_MAX: usize = 80;

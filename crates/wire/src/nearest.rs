@@ -1,7 +1,6 @@
 //! The known word that somebody probably meant.
 
-/// Longer words are nobody's slip of the pen.
-const WORD_BYTES_MAX: usize = 64;
+use crate::limits::SLIP_BYTES_MAX;
 
 /// The word of `known` that is most like `got`: one that contains it or is contained in it, else
 /// one that differs in at most every third letter. Upper and lower case are alike.
@@ -9,7 +8,7 @@ pub(crate) fn nearest(
     got: &str,
     known: impl Iterator<Item = &'static str>,
 ) -> Option<&'static str> {
-    if got.len() < 3 || got.len() > WORD_BYTES_MAX {
+    if got.len() < 3 || got.len() > SLIP_BYTES_MAX {
         return None;
     }
     let got = got.to_ascii_lowercase();

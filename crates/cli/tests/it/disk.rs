@@ -35,6 +35,9 @@ fn a_league_without_its_database_takes_nothing_until_it_can_write_again() {
     fs::rename(&file, &away).unwrap();
     until("the loss is noticed", || (ready(&office) == 503).then_some(()));
     assert_eq!(alerts(&office)[0]["alert"], "books_closed");
+    let (_, told) = request(&office.address, &get("GET", "/ready")).unwrap();
+    let reason = "the books cannot be written of: spring";
+    assert_eq!(told, format!("{{\"ready\":false,\"reason\":\"{reason}\"}}\n"));
     let paused = office.run(&place, "pause spring --reason test");
     assert_ne!(paused.code, Some(0), "nothing is taken: {}", paused.stdout);
     let said = "the database file was removed or replaced while it was open";

@@ -206,9 +206,9 @@ pub fn hidden(envelope: &Envelope, message: &Message) -> Vec<String> {
     let mut all: Vec<String> =
         envelope.token.iter().map(|token| token.reveal().to_string()).collect();
     match message {
-        Message::StartMatch(order) => of_order(order, &mut all),
+        Message::StartMatch(order) => all.extend(order.secrets()),
         Message::AssignedMatches(assigned) => {
-            assigned.assignments.iter().for_each(|order| of_order(order, &mut all));
+            all.extend(assigned.assignments.iter().flat_map(StartMatch::secrets));
         }
         Message::MatchProgressAck(ack) => {
             all.extend(ack.draw_seed.iter().map(|seed| seed.reveal().to_string()));
@@ -229,23 +229,14 @@ pub fn hidden(envelope: &Envelope, message: &Message) -> Vec<String> {
     all
 }
 
-fn of_order(order: &StartMatch, all: &mut Vec<String>) {
-    all.extend(order.draw_seed.iter().map(|seed| seed.reveal().to_string()));
-    for (_, player) in order.players.iter() {
-        all.extend(player.token_hash.clone());
-        let proofs = [&player.match_proof, &player.reply_proof];
-        all.extend(proofs.into_iter().flatten().map(|proof| proof.reveal().to_string()));
-    }
-}
-
 /// Long parts of a message that the record has elsewhere, each with its name.
 #[expect(clippy::wildcard_enum_match_arm, reason = "other messages have no such parts")]
 pub fn long(message: &Message) -> Vec<(&'static str, &str)> {
     let mut all: Vec<(&'static str, &Fragment)> = vec![];
     match message {
-        Message::StartMatch(order) => parts_of(order, &mut all),
+        Message::StartMatch(order) => all.extend(order.long_parts()),
         Message::AssignedMatches(assigned) => {
-            assigned.assignments.iter().for_each(|order| parts_of(order, &mut all));
+            all.extend(assigned.assignments.iter().flat_map(StartMatch::long_parts));
         }
         Message::MatchResultReport(report) => {
             all.extend(report.transcript.iter().map(|json| ("the transcript", json)));
@@ -265,11 +256,4 @@ pub fn long(message: &Message) -> Vec<(&'static str, &str)> {
     }
     let all = all.into_iter().map(|(what, json)| (what, json.as_str()));
     all.filter(|(_, json)| json.len() > LETTER_LONG_MIN).collect()
-}
-
-fn parts_of<'a>(order: &'a StartMatch, all: &mut Vec<(&'static str, &'a Fragment)>) {
-    all.extend(order.standings.iter().map(|json| ("the standings", json)));
-    for (_, player) in order.players.iter() {
-        all.extend(player.game_history.iter().map(|json| ("the player's past matches", json)));
-    }
 }

@@ -537,7 +537,9 @@ impl Service for Manager {
         if path == "/metrics" {
             return Some(Answer::metrics(gauges::page(&self.leagues)));
         }
-        let vitals = self.vitals.page(path, "league_manager", self.leagues.are_ready());
+        let ready = self.leagues.are_ready();
+        let ready = ready.as_ref().copied().map_err(String::as_str);
+        let vitals = self.vitals.page(path, "league_manager", ready);
         vitals.or_else(|| view::page(&self.leagues, &self.figures, path, Reader::Anybody))
     }
 

@@ -9,6 +9,7 @@ use league_wire::Message;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{OpenError, Stub};
+use crate::limits::LIST_WHOLE_MAX;
 
 /// Every league of one manager.
 #[derive(Debug)]
@@ -96,9 +97,16 @@ impl Leagues {
         self.read(|open| open.iter().map(|(id, stub)| (id.clone(), stub.clone())).collect())
     }
 
-    /// Whether every league has a writer.
-    pub fn are_ready(&self) -> bool {
-        self.read(|open| open.values().all(Stub::is_open))
+    /// Whether every league has a writer; if not, which has none.
+    pub fn are_ready(&self) -> Result<(), String> {
+        let closed = self.read(|open| {
+            let closed = open.iter().filter(|(_, stub)| !stub.is_open());
+            closed.map(|(id, _)| id.to_string()).take(LIST_WHOLE_MAX).collect::<Vec<_>>()
+        });
+        match closed.is_empty() {
+            true => Ok(()),
+            false => Err(format!("the books cannot be written of: {}", closed.join(", "))),
+        }
     }
 
     /// Asks for a new league and waits until it is in the books.

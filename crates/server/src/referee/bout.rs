@@ -31,9 +31,7 @@ use super::heard::{self, Heard, Remark, Said};
 use super::outbound::{Account, Letters};
 use super::trouble::Words;
 use super::{Referee, Rules};
-
-/// A player that is slow to hear that the match begins loses this part of its first window.
-const OPENING_SHARE: u32 = 30;
+use crate::limits::OPENING_SHARE;
 
 /// What a call leads to: something to act on, or nothing.
 type Call = BoxFuture<'static, Option<Heard>>;

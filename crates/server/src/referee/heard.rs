@@ -13,8 +13,8 @@ use league_core::seat::Seat;
 use league_wire::message::GameJoinAck;
 use league_wire::{Code, DecodeError, Message, MoveValue};
 
-/// How much is told of why a call came to nothing; the reasons of both players fit into a result.
-const CAUSE_BYTES_MAX: usize = 240;
+use crate::limits::CAUSE_BYTES_MAX;
+
 /// What is wrong with an answer that shows somebody else's token, or an old proof.
 pub(super) const UNPROVED: &str =
     "refused as unproved: its auth_token is neither this match's proof nor the player's token";

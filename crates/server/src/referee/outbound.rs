@@ -238,22 +238,14 @@ impl Letters {
 
     /// Long things that we pass on as they come from the manager, each with its name.
     pub(super) fn familiar(&self) -> Vec<(&'static str, &str)> {
-        let standings = self.order.standings.iter().map(|json| ("the standings", json));
-        let players = self.order.players.iter().map(|(_, player)| player);
-        let histories = players.filter_map(|player| player.game_history.as_ref());
-        let all = standings.chain(histories.map(|json| ("the player's past matches", json)));
-        let all = all.map(|(what, json)| (what, json.as_str()));
+        let all = self.order.long_parts().map(|(what, json)| (what, json.as_str()));
         all.filter(|(_, json)| json.len() > FAMILIAR_BYTES_MIN).collect()
     }
 
     /// Everything in our hands with which somebody could act as somebody else, or know a draw
     /// before its time.
     pub(super) fn secrets(&self) -> Vec<String> {
-        let players = self.order.players.iter().map(|(_, player)| player);
-        let proofs = players.flat_map(|player| [&player.match_proof, &player.reply_proof]);
-        let proofs = proofs.flatten().map(|proof| proof.reveal().to_string());
-        let seed = self.order.draw_seed.iter().map(|seed| seed.reveal().to_string());
-        proofs.chain(seed).chain([self.me.token.expose().to_string()]).collect()
+        self.order.secrets().chain([self.me.token.expose().to_string()]).collect()
     }
 
     /// A player gets the manager's proof that we have its match, never our own token.

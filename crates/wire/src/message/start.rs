@@ -142,6 +142,27 @@ impl Body for StartLeague {
     fn write(&self, _: &mut Object<'_>) {}
 }
 
+impl StartMatch {
+    /// Everything in it with which somebody could act as somebody else, or know a draw before its
+    /// time.
+    pub fn secrets(&self) -> impl Iterator<Item = String> {
+        let seed = self.draw_seed.iter().map(|seed| seed.reveal().to_string());
+        let of_player = |player: &AssignedPlayer| {
+            let proofs = [&player.match_proof, &player.reply_proof];
+            let proofs = proofs.into_iter().flatten().map(|proof| proof.reveal().to_string());
+            proofs.chain(player.token_hash.clone()).collect::<Vec<_>>()
+        };
+        seed.chain(self.players.iter().flat_map(move |(_, player)| of_player(player)))
+    }
+
+    /// Its long parts that the record has elsewhere, each with its name.
+    pub fn long_parts(&self) -> impl Iterator<Item = (&'static str, &Fragment)> {
+        let standings = self.standings.iter().map(|json| ("the standings", json));
+        let histories = self.players.iter().filter_map(|(_, player)| player.game_history.as_ref());
+        standings.chain(histories.map(|json| ("the player's past matches", json)))
+    }
+}
+
 impl Body for StartMatch {
     fn read(f: &Fields<'_>) -> Result<Self, DecodeError> {
         Ok(Self {

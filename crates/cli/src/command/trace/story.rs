@@ -187,7 +187,7 @@ fn head(out: &mut String, league: &LeagueRecord, record: &MatchRecord, found: &F
     out.push_str(&format!("  Why: {}\n", printable(reason)));
     if let Found::Ours(transcript) = found {
         for seat in Seat::BOTH.into_iter().filter(|seat| verdict.lost_technically(*seat)) {
-            came_last(out, transcript, &record.pairing.player(seat).to_string());
+            came_last(out, transcript, &record.pairing.player(seat).to_string(), reason);
         }
     }
     moves(out, record, recorded);
@@ -202,8 +202,8 @@ fn head(out: &mut String, league: &LeagueRecord, record: &MatchRecord, found: &F
     remarks(out, record);
 }
 
-/// What came from `player` in place of what it owed.
-fn came_last(out: &mut String, transcript: &Transcript, player: &str) {
+/// What came from `player` in place of what it owed, as far as the `reason` does not tell it.
+fn came_last(out: &mut String, transcript: &Transcript, player: &str, reason: &str) {
     let theirs = |entry: &&Entry| entry.peer.as_deref() == Some(player);
     let came = |entry: &&Entry| match entry.kind {
         Kind::Received | Kind::Failed | Kind::Called => entry.text.is_some(),
@@ -219,9 +219,14 @@ fn came_last(out: &mut String, transcript: &Transcript, player: &str) {
     let last = entries.rfind(|entry| theirs(entry) && came(entry) && is_owed(entry));
     let Some(entry) = last else { return };
     let question = question(entry).map_or_else(String::new, |name| format!(" to {name}"));
-    let text = printable(entry.text.as_deref().unwrap_or_default());
-    out.push_str(&format!("  What came{question}: {text}\n"));
+    let text = entry.text.as_deref().unwrap_or_default();
     let body = entry.body.as_deref().map(|body| body.get()).or(entry.raw.as_deref());
+    let is_told = reason.contains(text);
+    match (is_told, body) {
+        (true, None) => return,
+        (true, Some(_)) => out.push_str(&format!("  What came{question}:\n")),
+        (false, _) => out.push_str(&format!("  What came{question}: {}\n", printable(text))),
+    }
     if let Some(body) = body {
         let mut short: String = printable(body).chars().take(400).collect();
         if short.len() < body.len() {
