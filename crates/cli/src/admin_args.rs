@@ -72,6 +72,13 @@ pub(crate) enum AdminCommand {
     /// that agent: results and schedule stay, the token is a new one. Until then the old one works.
     #[command(after_help = examples!["league release P05 --reason \"new laptop\""])]
     Release(AgentActArgs),
+    /// Put more people on the roster of a league that has not started
+    ///
+    /// FILE is a roster like that of `league create`: of the newcomers, or of everybody. Who is on
+    /// it with the same code already stays. Where a code is missing one is made up, and all of
+    /// them are written into a private file beside it.
+    #[command(subcommand)]
+    Roster(RosterCommand),
     /// Have a match played again
     ///
     /// While its round is being played; results of rounds that are over stand.
@@ -203,6 +210,31 @@ pub(crate) struct AgentActArgs {
     /// Which agent, such as P01 or REF01
     #[arg(value_name = "AGENT")]
     pub(crate) agent: String,
+    /// Which league; the only one if nothing is said
+    #[arg(long, value_name = "ID")]
+    pub(crate) league: Option<String>,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+}
+
+/// What is done to a roster.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RosterCommand {
+    /// Put more people on it
+    #[command(after_help = examples!["league roster add late.csv --reason \"came late\""])]
+    Add(RosterAddArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RosterAddArgs {
+    #[command(flatten)]
+    pub(crate) manager: ManagerArgs,
+    #[command(flatten)]
+    pub(crate) token: TokenArgs,
+    /// Who: a file of lines `code,student,group`
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
     /// Which league; the only one if nothing is said
     #[arg(long, value_name = "ID")]
     pub(crate) league: Option<String>,

@@ -79,6 +79,7 @@ impl Administrator {
             | Order::Cancel(_)
             | Order::Rematch(_)
             | Order::Archive
+            | Order::Enrol
             | Order::Rotate(_) => {}
         }
     }

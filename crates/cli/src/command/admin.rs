@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use super::look;
 use crate::admin_args::{
-    ActArgs, AgentActArgs, CreateArgs, ManagerArgs, MatchActArgs, OrderArgs, TokenArgs,
+    ActArgs, AgentActArgs, CreateArgs, ManagerArgs, MatchActArgs, OrderArgs, RosterAddArgs,
+    TokenArgs,
 };
 use crate::client::Client;
 use crate::output;
@@ -88,6 +89,16 @@ pub(super) fn act_on_agent(action: &str, args: &AgentActArgs) -> Result<(), Fail
     post(action, (&args.manager, &args.token), args.league.as_deref(), &details)
 }
 
+/// Puts more people on a roster.
+pub(super) fn enrol(args: &RosterAddArgs) -> Result<(), Failure> {
+    let Roster { places, codes } = roster::read(&args.file).map_err(anyhow::Error::new)?;
+    if let Some(codes) = codes {
+        output::say(&format!("the join codes are in {}", codes.display()));
+    }
+    let details = json!({"roster": places, "reason": args.reason});
+    post("roster", (&args.manager, &args.token), args.league.as_deref(), &details)
+}
+
 /// Does something to a match.
 pub(super) fn act_on_match(action: &str, args: &MatchActArgs) -> Result<(), Failure> {
     let details = json!({"match": args.match_id, "reason": args.reason});
@@ -132,6 +143,7 @@ fn done(action: &str, details: &Value) -> String {
              address where there are no codes, is {agent} and gets a new token; until then the old \
              one works\n"
         ),
+        "roster" => "  the roster has everybody in the file\n".into(),
         "rematch" => format!("  {played} is played again\n"),
         "annul" => format!("  {played} counts for nobody\n"),
         _ => String::new(),

@@ -12,7 +12,7 @@ mod serve;
 pub(crate) mod sim;
 pub(crate) mod trace;
 
-use crate::admin_args::AdminCommand;
+use crate::admin_args::{AdminCommand, RosterCommand};
 use crate::report::Failure;
 use crate::service_args::ServiceCommand;
 
@@ -37,6 +37,7 @@ pub(crate) fn admin(command: &AdminCommand) -> Result<(), Failure> {
         AdminCommand::Reinstate(args) => admin::act_on_agent("reinstate", args),
         AdminCommand::Rotate(args) => admin::act_on_agent("rotate", args),
         AdminCommand::Release(args) => admin::act_on_agent("release", args),
+        AdminCommand::Roster(RosterCommand::Add(args)) => admin::enrol(args),
         AdminCommand::Rematch(args) => admin::act_on_match("rematch", args),
         AdminCommand::Annul(args) => admin::act_on_match("annul", args),
         AdminCommand::Status(args) => look::status(args),

@@ -54,6 +54,34 @@ fn play(place: &Place, office: Office) -> String {
 }
 
 #[test]
+fn a_roster_grows_until_the_start() {
+    let place = Place::new();
+    let write = |name: &str, text: &str| std::fs::write(place.path().join(name), text).unwrap();
+    write("students.csv", "code,student,group\nadas,Ada,red\n");
+    write("late.csv", "code,student,group\nadas,Ada,red\nkurts,Kurt,blue\n");
+    write("wrong.csv", "code,student,group\nadas,Eve,red\n");
+    let office = Office::open(&place);
+    let rules = "--set announcement_lead=0s --roster students.csv";
+    found(&office, &place, &format!("--league spring --start players=2 {rules}"));
+    assert!(refused(&office, &place, "--join-code kurts").contains("is not one of this league"));
+    let wrong = office.run(&place, "roster add wrong.csv --reason slip");
+    assert_eq!(wrong.code, Some(1));
+    assert!(wrong.stderr.contains("a join code is listed twice"), "{}", wrong.stderr);
+    let added = office.run(&place, "roster add late.csv --reason late");
+    assert_eq!((added.code, added.stderr.as_str()), (Some(0), ""));
+    let _referee = office.seat(&place, REFEREE);
+    let _ada = office.seat(&place, "player --league spring --join-code adas");
+    let _kurt = office.seat(&place, "player --league spring --join-code kurts");
+    office.standings_at_the_end("spring");
+    let late = office.run(&place, "roster add students.csv --reason late");
+    assert_eq!(late.code, Some(1), "{}", late.stdout);
+    office.service.terminate();
+    assert_eq!(office.service.end(), Some(0));
+    let books = format!("{:?}", events(&place, "spring"));
+    assert!(books.contains("order: Enrol, reason: \"late\""), "{books}");
+}
+
+#[test]
 fn a_league_is_created_for_those_on_a_roster() {
     let place = Place::new();
     std::fs::write(place.path().join("students.csv"), STUDENTS).unwrap();

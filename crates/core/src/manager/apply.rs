@@ -66,11 +66,15 @@ impl League {
                 }
             }
             Fact::AgentChanged { agent, transition } => self.change(at, *agent, *transition),
-            Fact::Walkover { match_id, verdict, .. } => self.file_unplayed(*match_id, *verdict),
-            Fact::MatchCancelled { match_id, replaced, .. } => {
+            Fact::Walkover { match_id, verdict, reason } => {
+                self.explain(*match_id, *verdict, reason);
+                self.file_unplayed(*match_id, *verdict);
+            }
+            Fact::MatchCancelled { match_id, replaced, reason } => {
                 if replaced.is_some() {
                     self.unfile(*match_id);
                 }
+                self.explain(*match_id, Verdict::Cancelled, reason);
                 self.file_unplayed(*match_id, Verdict::Cancelled);
             }
             Fact::MatchStuck { match_id, cause, reason } => {
@@ -122,7 +126,7 @@ impl League {
                 }
             }
             // What becomes of the match or the token is an event of its own.
-            Order::Cancel(_) | Order::Rematch(_) | Order::Rotate(_) => {}
+            Order::Cancel(_) | Order::Rematch(_) | Order::Rotate(_) | Order::Enrol => {}
         }
     }
 
@@ -170,7 +174,11 @@ impl League {
     ///
     /// # Panics
     /// If the result was not decided by a league that stood where this one stands.
-    pub fn record<Text, Conversation>(&mut self, recorded: &Recorded<Text, Conversation>) {
+    pub fn record<Text: AsRef<str>, Conversation>(
+        &mut self,
+        recorded: &Recorded<Text, Conversation>,
+    ) {
+        self.explain(recorded.match_id, recorded.verdict, recorded.reason.as_ref());
         let (turns, stranded) = (&recorded.turns, &recorded.stranded);
         let (moves, number) = last_moves(turns, stranded);
         let (verdict, referee) = (recorded.verdict, Some(recorded.referee));
@@ -179,6 +187,13 @@ impl League {
         let attempt = recorded.attempt;
         let filed = Filed { verdict, referee, attempt, digest, draw, choices };
         self.file(recorded.match_id, filed, moves, number);
+    }
+
+    /// Remembers why a match was not won by playing it.
+    fn explain(&mut self, match_id: MatchId, verdict: Verdict, reason: &str) {
+        if !verdict.was_played() {
+            self.reasons.insert(match_id, reason.into());
+        }
     }
 
     /// Writes a result that nobody played for.
@@ -242,6 +257,7 @@ impl League {
         let open = &mut round.matches[match_id.index()];
         let filed = open.filed.take().expect("only a result can be taken back");
         let (pairing, referee) = (open.pairing, open.referee);
+        self.reasons.remove(&match_id);
         self.referees[referee.index()].running += 1;
         let policy = &self.articles.policy;
         self.standings.retract(match_id.round, pairing, filed.verdict, policy);

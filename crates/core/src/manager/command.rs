@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::admission::{Admission, Application};
+use super::admission::{Admission, Application, Invited};
 use super::order::Order;
 use super::report::Report;
 use crate::id::{AgentId, MatchId, RefereeId};
@@ -43,6 +43,13 @@ pub enum Command {
     },
     /// The administrator says who may join.
     SetAdmission(Box<Admission>),
+    /// The administrator puts more people on the roster.
+    Enrol {
+        /// Who.
+        people: Vec<Invited>,
+        /// Why.
+        reason: Arc<str>,
+    },
     /// The administrator gives an order.
     Administer {
         /// Which order.
@@ -64,6 +71,7 @@ impl Command {
             | Self::Wake
             | Self::ProbeAnswered { .. }
             | Self::SetAdmission(_)
+            | Self::Enrol { .. }
             | Self::Administer { .. } => None,
         }
     }

@@ -44,6 +44,7 @@ impl League {
             Command::Wake => Ok(Decision::nothing(Reply::Done)),
             Command::ProbeAnswered { agent } => self.decide_probe(now, agent),
             Command::SetAdmission(admission) => self.decide_admission(admission),
+            Command::Enrol { people, reason } => self.decide_enrolment(people, reason),
             Command::Administer { order, reason } => self.decide_order(now, order, reason, dice),
         }
     }

@@ -74,6 +74,8 @@ pub struct League {
     standings: Standings,
     past: Vec<RoundResults>,
     filed: Vec<Vec<Filed>>,
+    /// Why matches were not won by playing them.
+    reasons: BTreeMap<MatchId, Arc<str>>,
     refused_reports: u32,
     /// Those of them that were about rounds that are over.
     late_lies: u32,
@@ -204,6 +206,7 @@ impl League {
             standings: Standings::new(&[]),
             past: vec![],
             filed: vec![],
+            reasons: BTreeMap::new(),
             refused_reports: 0,
             late_lies: 0,
             admission: Admission::default(),
@@ -389,6 +392,7 @@ impl PartialEq for League {
             && self.referees == other.referees
             && self.past == other.past
             && self.filed == other.filed
+            && self.reasons == other.reasons
             && self.table() == other.table()
             && self.refused_reports == other.refused_reports
             && self.late_lies == other.late_lies

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Fact, League, Phase, Refusal, Reply};
+use super::{Admission, Decision, Fact, Invited, League, Phase, PlayerAdmission, Refusal, Reply};
 use crate::dice::Dice;
 use crate::id::{AgentId, MatchId, RefereeId};
 use crate::limits::REASON_BYTES_MAX;
@@ -36,6 +36,8 @@ pub enum Order {
     Rotate(AgentId),
     /// An agent's place is let go: whoever registers like it gets its id and a new token.
     Release(AgentId),
+    /// More people are on the roster.
+    Enrol,
 }
 
 impl League {
@@ -78,6 +80,8 @@ impl League {
                 return Err(Refusal::AlreadyStarted);
             }
             Order::CloseRegistration => (!self.registration_closed, None),
+            // Who it is about is said along with it.
+            Order::Enrol => return Err(Refusal::BadAdmission("nobody is named")),
             Order::Cancel(match_id) => (true, Some(self.cancellation(match_id, &reason)?)),
             Order::Rematch(match_id) => (true, Some(self.rematch(match_id)?)),
             Order::Rotate(agent) => {
@@ -101,6 +105,36 @@ impl League {
         };
         let fact = changes.then_some(Fact::Administered { order, reason });
         Ok(Decision { fact, also: also.into_iter().collect(), reply })
+    }
+
+    /// More people are put on the roster; those who are on it already stay as they are.
+    pub(super) fn decide_enrolment(
+        &self,
+        people: Vec<Invited>,
+        reason: Arc<str>,
+    ) -> Result<Decision, Refusal> {
+        if reason.trim().is_empty() || reason.len() > REASON_BYTES_MAX {
+            return Err(Refusal::BadReason);
+        }
+        if self.phase != Phase::Registering {
+            return Err(Refusal::AlreadyStarted);
+        }
+        let PlayerAdmission::Codes(mut codes) = self.admission.players.clone() else {
+            return Err(Refusal::BadAdmission("the league has no roster: everybody may join"));
+        };
+        let known = codes.len();
+        let newcomers = people.into_iter().filter(|person| !codes.contains(person));
+        let newcomers: Vec<Invited> = newcomers.collect();
+        codes.extend(newcomers);
+        let changes = codes.len() > known;
+        let players = PlayerAdmission::Codes(codes);
+        let admission = Box::new(Admission { players, referees: self.admission.referees });
+        if let Some(fault) = admission.fault() {
+            return Err(Refusal::BadAdmission(fault));
+        }
+        let fact = changes.then_some(Fact::Administered { order: Order::Enrol, reason });
+        let also = changes.then_some(Fact::AdmissionSet(admission));
+        Ok(Decision { fact, also: also.into_iter().collect(), reply: Reply::Done })
     }
 
     /// The change of an agent's state that an order demands, if it demands one.

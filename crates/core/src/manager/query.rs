@@ -45,6 +45,11 @@ impl League {
         codes.iter().map(|invited| (invited, self.redeemed.get(&invited.code).copied()))
     }
 
+    /// Why a match was not won by playing it, in words.
+    pub fn reason_of(&self, match_id: MatchId) -> Option<&Arc<str>> {
+        self.reasons.get(&match_id)
+    }
+
     /// Why the administrator has banned an agent.
     pub fn ban_of(&self, agent: AgentId) -> Option<&Arc<str>> {
         self.bans.get(&agent)

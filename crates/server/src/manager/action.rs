@@ -1,8 +1,12 @@
 //! What an administrator can do to a league, by its name in addresses and on the command line.
 
+use std::sync::Arc;
+
 use league_core::id::{AgentId, MatchId};
 use league_core::manager::{Command, Order};
 use serde::Deserialize;
+
+use super::blueprint::Place;
 
 /// Something that an administrator does to a league.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +23,7 @@ pub(super) enum Action {
     Annul,
     Rotate,
     Release,
+    Roster,
 }
 
 /// To whom or to what it is done, and why.
@@ -30,12 +35,15 @@ pub(super) struct Details {
     /// The match, such as R1M1.
     #[serde(rename = "match")]
     pub(super) match_id: Option<String>,
+    /// The people that are put on the roster.
+    pub(super) roster: Option<Vec<Place>>,
     pub(super) reason: Option<String>,
 }
 
 impl Details {
     fn are_empty(&self) -> bool {
-        self.agent.is_none() && self.match_id.is_none() && self.reason.is_none()
+        let names_nothing = self.agent.is_none() && self.match_id.is_none();
+        names_nothing && self.roster.is_none() && self.reason.is_none()
     }
 
     fn agent(&self) -> Result<AgentId, NoCommand> {
@@ -44,7 +52,7 @@ impl Details {
     }
 
     fn of_league(&self, order: Order) -> Result<Command, NoCommand> {
-        if self.agent.is_some() || self.match_id.is_some() {
+        if self.agent.is_some() || self.match_id.is_some() || self.roster.is_some() {
             return Err(NoCommand::TooMuch);
         }
         self.ordered(order)
@@ -60,11 +68,23 @@ impl Details {
         self.ordered(order(match_id))
     }
 
+    /// The people that are put on the roster.
+    fn enrol(&self) -> Result<Command, NoCommand> {
+        const PEOPLE: &str = "a list of people, each with a code and a student";
+        let people = self.roster.as_ref().ok_or(NoCommand::Wrong("roster", PEOPLE))?;
+        let people = people.iter().map(Place::invited).collect::<Option<_>>();
+        let people = people.ok_or(NoCommand::Wrong("roster", PEOPLE))?;
+        Ok(Command::Enrol { people, reason: self.reason()? })
+    }
+
     /// The order with its reason, without which nobody could understand the record later.
     fn ordered(&self, order: Order) -> Result<Command, NoCommand> {
+        Ok(Command::Administer { order, reason: self.reason()? })
+    }
+
+    fn reason(&self) -> Result<Arc<str>, NoCommand> {
         let reason = self.reason.as_deref().filter(|reason| !reason.trim().is_empty());
-        let reason = reason.ok_or(NoCommand::Wrong("reason", "why, in a few words"))?;
-        Ok(Command::Administer { order, reason: reason.into() })
+        reason.map(Into::into).ok_or(NoCommand::Wrong("reason", "why, in a few words"))
     }
 }
 
@@ -78,7 +98,7 @@ pub(super) enum NoCommand {
 }
 
 impl Action {
-    const ALL: [(&str, Self); 12] = [
+    const ALL: [(&str, Self); 13] = [
         ("start", Self::Start),
         ("pause", Self::Pause),
         ("resume", Self::Resume),
@@ -91,6 +111,7 @@ impl Action {
         ("annul", Self::Annul),
         ("rotate", Self::Rotate),
         ("release", Self::Release),
+        ("roster", Self::Roster),
     ];
 
     /// The action of that name.
@@ -114,6 +135,7 @@ impl Action {
             Self::Reinstate => details.of_agent(Order::Reinstate),
             Self::Rotate => details.of_agent(Order::Rotate),
             Self::Release => details.of_agent(Order::Release),
+            Self::Roster => details.enrol(),
             Self::Approve => match details.agent()? {
                 AgentId::Referee(referee) => details.ordered(Order::Approve(referee)),
                 AgentId::Player(_) => Err(NoCommand::Wrong("agent", "a referee such as REF01")),

@@ -57,6 +57,18 @@ pub struct Place {
     pub group: Option<String>,
 }
 
+impl Place {
+    /// Who is let in with the code; `None` if there is none.
+    pub(super) fn invited(&self) -> Option<Invited> {
+        let code = self.code.trim();
+        (!code.is_empty()).then(|| Invited {
+            code: Sha256::digest(code).into(),
+            student: self.student.as_str().into(),
+            group: self.group.as_deref().map(Into::into),
+        })
+    }
+}
+
 impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Place").field("student", &self.student).finish_non_exhaustive()
@@ -157,16 +169,11 @@ impl Blueprint {
     /// If a place has no code.
     pub fn players(&self) -> Result<PlayerAdmission, BadBlueprint> {
         let Some(roster) = &self.roster else { return Ok(PlayerAdmission::Open) };
-        if let Some(place) = roster.iter().find(|place| place.code.trim().is_empty()) {
-            let text = format!("{} has no code", place.student);
-            return Err(BadBlueprint::new("roster", text));
-        }
-        let invited = |place: &Place| Invited {
-            code: Sha256::digest(place.code.trim()).into(),
-            student: place.student.as_str().into(),
-            group: place.group.as_deref().map(Into::into),
+        let invited = |place: &Place| {
+            let text = || format!("{} has no code", place.student);
+            place.invited().ok_or_else(|| BadBlueprint::new("roster", text()))
         };
-        Ok(PlayerAdmission::Codes(roster.iter().map(invited).collect()))
+        Ok(PlayerAdmission::Codes(roster.iter().map(invited).collect::<Result<_, _>>()?))
     }
 
     /// What is worth a warning though it can be done: more people on the roster than may play.

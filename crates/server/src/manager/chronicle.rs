@@ -178,6 +178,7 @@ fn ordered<'a>(line: &'a mut Line, order: Order, reason: &str) -> &'a mut Line {
             line.agent(agent);
             "rotate"
         }
+        Order::Enrol => "roster add",
         Order::Release(agent) => {
             line.agent(agent);
             "release"

@@ -34,7 +34,7 @@ pub(super) fn answer(
         QueryType::NextMatch => next_match(league, player_of(asker, query)?)?,
         QueryType::PlayerStats => player_stats(league, figures, player_of(asker, query)?)?,
         QueryType::AgentState => agent_state(league, query.agent_id.unwrap_or(asker))?,
-        QueryType::Match => match_of(league, query)?,
+        QueryType::Match => match_of(league, asker, query)?,
         QueryType::League => overview(league),
         QueryType::Registrations => registrations(league, query),
         QueryType::Games => json!({ "games": game::NAMES }),
@@ -154,14 +154,23 @@ fn agent_state(league: &League, agent: AgentId) -> Answered {
     }))
 }
 
-fn match_of(league: &League, query: &LeagueQuery) -> Answered {
+fn match_of(league: &League, asker: AgentId, query: &LeagueQuery) -> Answered {
     let Some(id) = query.match_id else {
         return Err(refusal(Code::E003, "match_id: GET_MATCH needs the match it asks about"));
     };
-    if league.match_record(id).is_none() {
+    let Some(record) = league.match_record(id) else {
         return Err(refusal(Code::G003, &format!("there is no match {id} in this league")));
+    };
+    let mut shown = match_json(league, id);
+    let is_theirs = match asker {
+        AgentId::Player(player) => record.pairing.seat_of(player).is_some(),
+        AgentId::Referee(referee) => record.referee == Some(referee),
+    };
+    // Addresses may stand in it, which are nobody else's business.
+    if let Some(reason) = league.reason_of(id).filter(|_| is_theirs) {
+        shown["reason"] = json!(reason);
     }
-    Ok(match_json(league, id))
+    Ok(shown)
 }
 
 fn match_json(league: &League, id: MatchId) -> Value {

@@ -55,6 +55,17 @@ pub enum RosterError {
         /// Where the code stood before.
         first: usize,
     },
+    /// It has two columns and does not say which.
+    #[error(
+        "{file}:{line}: two columns, and no first line that says which they are; write `code,student` \
+         or `student,group` above them"
+    )]
+    Columns {
+        /// Which file.
+        file: PathBuf,
+        /// Which line, from one.
+        line: usize,
+    },
     /// There is nobody on it.
     #[error("there is nobody on the roster {0}; its lines are {HEAD}")]
     Empty(PathBuf),
@@ -83,6 +94,10 @@ pub fn read(file: &Path) -> Result<Roster, RosterError> {
         if let Some(named) = Columns::named(line, separator).filter(|_| number == 1) {
             columns = named;
             continue;
+        }
+        // Whether the first is a code or somebody's name nobody can tell.
+        if !columns.are_named && cells(line, separator).is_some_and(|cells| cells.len() == 2) {
+            return Err(RosterError::Columns { file: file.into(), line: number });
         }
         let place = columns.place(line, separator).ok_or_else(|| RosterError::Line {
             file: file.into(),
@@ -120,11 +135,13 @@ struct Columns {
     student: usize,
     group: Option<usize>,
     count: usize,
+    /// Whether a first line says so.
+    are_named: bool,
 }
 
 impl Default for Columns {
     fn default() -> Self {
-        Self { code: Some(0), student: 1, group: Some(2), count: 3 }
+        Self { code: Some(0), student: 1, group: Some(2), count: 3, are_named: false }
     }
 }
 
@@ -134,7 +151,7 @@ impl Columns {
         let names = cells(line, separator)?;
         let find = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
         let (code, student, group) = (find("code"), find("student")?, find("group"));
-        Some(Self { code, student, group, count: names.len() })
+        Some(Self { code, student, group, count: names.len(), are_named: true })
     }
 
     fn place(&self, line: &str, separator: char) -> Option<Place> {
@@ -212,6 +229,15 @@ mod tests {
         let shown: Vec<_> =
             roster.places.iter().map(|p| (p.code.len(), &*p.student, p.group.as_deref())).collect();
         assert_eq!(shown, [(32, "Ada", Some("red")), (32, "Alan", None)]);
+    }
+
+    #[test]
+    fn two_columns_must_say_which_they_are() {
+        for text in ["Ada,red\nAlan,blue\n", "code1,Ada,red\ncode2,Alan\n", "a;b\n"] {
+            let (_data, file) = written(text);
+            let error = read(&file).unwrap_err().to_string();
+            assert!(error.contains("write `code,student` or `student,group` above"), "{error}");
+        }
     }
 
     #[test]

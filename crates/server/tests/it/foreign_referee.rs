@@ -455,6 +455,26 @@ fn told(scene: &Scene, match_id: &str) -> Value {
 }
 
 #[test]
+fn the_players_of_a_match_are_told_why_it_was_lost_technically_and_nobody_else() {
+    let scene = scene(4);
+    for number in 1..=2 {
+        let order = scene.referee.nth(number, "START_MATCH");
+        let (a, b) = pair(&order);
+        let mut fields = nested(&order);
+        fields["result"] = json!({
+            "status": "TECHNICAL_LOSS", "winner": a, "score": {a: 3, b: 0},
+            "technical_losers": [b], "reason": "no answer in time",
+            "details": {"drawn_number": null, "choices": {a: null, b: null}},
+        });
+        scene.report(fields).result();
+        let told = told(&scene, order.text("match_id"));
+        assert_eq!(told["status"], "TECHNICAL_LOSS");
+        let is_own = [a, b].contains(&"P01");
+        assert_eq!(told.get("reason").is_some(), is_own, "{told}");
+    }
+}
+
+#[test]
 fn a_referee_that_changes_a_nonce_is_shown() {
     let scene = scene_with(2, json!({"join_key": join_key()}));
     let order = scene.referee.nth(1, "START_MATCH");

@@ -221,6 +221,7 @@ impl Writer {
                     | Command::Wake
                     | Command::ProbeAnswered { .. }
                     | Command::SetAdmission(_)
+                    | Command::Enrol { .. }
                     | Command::Administer { .. } => None,
                 };
                 let reply = self.enter(stage, *command);

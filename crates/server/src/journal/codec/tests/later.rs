@@ -136,6 +136,7 @@ fn places() -> Vec<(&'static str, Fact)> {
         ("token_replaced", replaced(player)),
         ("token_of_referee_replaced", replaced(referee)),
         ("passed_on", passed_on()),
+        ("enrol", ordered(Order::Enrol)),
     ]
 }
 
