@@ -3,11 +3,11 @@
 //! [`endpoint`] is being called, [`caller`] is calling; both know HTTP and nothing of the protocol.
 //! [`address`] is where somebody can be called, [`targets`] who may be, [`rate`] how often.
 //! [`desk`] answers protocol messages behind an endpoint, [`exchange`] sends them and reads the
-//! answers. [`register`] is the handshake with the manager, [`keep`] where a token lies between
-//! two runs, [`lookout`] how an agent hears of its league when nobody tells it, [`player`] a whole
-//! player around a [`strategy`]. [`ambient`] is the only clock and the only entropy in the
-//! workspace, [`guard`] keeps locks usable and panics heard, [`vitals`] says over plain HTTP
-//! whether an agent lives.
+//! answers, [`shape`] is how an agent wants to be spoken to. [`register`] is the handshake with the
+//! manager, [`keep`] where a token lies between two runs, [`lookout`] how an agent hears of its
+//! league when nobody tells it, [`player`] a whole player around a [`strategy`]. [`ambient`] is the
+//! only clock and the only entropy in the workspace, [`guard`] keeps locks usable and panics heard,
+//! [`vitals`] says over plain HTTP whether an agent lives.
 //! [`log`] is what the services say of their work, [`meter`] what they count, by [`component`].
 #![warn(missing_docs)]
 
@@ -28,6 +28,7 @@ pub mod meter;
 pub mod player;
 pub mod rate;
 pub mod register;
+pub mod shape;
 pub mod strategy;
 pub mod targets;
 pub mod vitals;

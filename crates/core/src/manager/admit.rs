@@ -1,6 +1,7 @@
 //! What an agent that joins or comes back changes.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::admission::address_key;
 use super::{Event, Fact, Hold, League, Phase, Player, Profile, Referee};
@@ -20,6 +21,7 @@ impl League {
                 nonce: *nonce,
                 conversation: conversation.clone(),
                 registered_at: event.at,
+                spoken: None,
                 history: VecDeque::new(),
                 lifecycle,
                 current: None,
@@ -42,6 +44,7 @@ impl League {
                 nonce: *nonce,
                 conversation: conversation.clone(),
                 registered_at: event.at,
+                spoken: None,
                 came_at: event.at,
                 capacity: *capacity,
                 operated: *operated,
@@ -84,13 +87,32 @@ impl League {
 
     /// Gives an agent its profile, and its address to nobody else.
     fn move_in(&mut self, agent: AgentId, profile: &Profile) {
-        let known = match agent {
-            AgentId::Player(id) => &mut self.players[id.index()].profile,
-            AgentId::Referee(id) => &mut self.referees[id.index()].profile,
-        };
-        self.endpoints.remove(&address_key(&known.endpoint));
-        *known = profile.clone();
+        let (known, spoken) = self.voice(agent);
+        if known.dialect != profile.dialect {
+            *spoken = None;
+        }
+        let former = std::mem::replace(known, profile.clone());
+        self.endpoints.remove(&address_key(&former.endpoint));
         self.endpoints.insert(address_key(&profile.endpoint), agent);
+    }
+
+    /// An agent answers to `dialect`.
+    pub(super) fn hear(&mut self, agent: AgentId, dialect: Arc<str>) {
+        let (profile, spoken) = self.voice(agent);
+        *spoken = (profile.dialect != dialect).then_some(dialect);
+    }
+
+    fn voice(&mut self, agent: AgentId) -> (&mut Profile, &mut Option<Arc<str>>) {
+        match agent {
+            AgentId::Player(id) => {
+                let Player { profile, spoken, .. } = &mut self.players[id.index()];
+                (profile, spoken)
+            }
+            AgentId::Referee(id) => {
+                let Referee { profile, spoken, .. } = &mut self.referees[id.index()];
+                (profile, spoken)
+            }
+        }
     }
 
     /// The life of an agent that has just registered.

@@ -88,6 +88,7 @@ impl League {
             }
             Fact::Administered { order, reason } => self.obey(at, *order, reason),
             Fact::TokenReplaced { agent, nonce } => self.replace_token(at, *agent, *nonce),
+            Fact::ShapeSettled { agent, dialect } => self.hear(*agent, dialect.clone()),
         }
     }
 

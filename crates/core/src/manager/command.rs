@@ -41,6 +41,13 @@ pub enum Command {
         /// Who.
         agent: AgentId,
     },
+    /// An agent was found to answer to another shape than the one it is spoken to in.
+    SettleShape {
+        /// Who.
+        agent: AgentId,
+        /// The name of the shape.
+        dialect: Arc<str>,
+    },
     /// The administrator says who may join.
     SetAdmission(Box<Admission>),
     /// The administrator puts more people on the roster.
@@ -70,6 +77,7 @@ impl Command {
             | Self::VoidAttempt { .. }
             | Self::Wake
             | Self::ProbeAnswered { .. }
+            | Self::SettleShape { .. }
             | Self::SetAdmission(_)
             | Self::Enrol { .. }
             | Self::Administer { .. } => None,

@@ -43,6 +43,7 @@ impl League {
             }
             Command::Wake => Ok(Decision::nothing(Reply::Done)),
             Command::ProbeAnswered { agent } => self.decide_probe(now, agent),
+            Command::SettleShape { agent, dialect } => self.decide_shape(agent, dialect),
             Command::SetAdmission(admission) => self.decide_admission(admission),
             Command::Enrol { people, reason } => self.decide_enrolment(people, reason),
             Command::Administer { order, reason } => self.decide_order(now, order, reason, dice),
@@ -54,6 +55,15 @@ impl League {
         let (now, policy) = (self.clock(now), &self.articles.policy);
         let event = lifecycle.decide(now, Trigger::PassHealthCheck, policy)?;
         let fact = event.transition.map(|transition| Fact::AgentChanged { agent, transition });
+        Ok(Decision { fact, also: vec![], reply: Reply::Done })
+    }
+
+    fn decide_shape(&self, agent: AgentId, dialect: Arc<str>) -> Result<Decision, Refusal> {
+        let spoken = self.dialect(agent).ok_or(Refusal::UnknownAgent(agent))?;
+        if matches!(self.phase, Phase::Completed { .. }) {
+            return Err(Refusal::Completed);
+        }
+        let fact = (*spoken != dialect).then_some(Fact::ShapeSettled { agent, dialect });
         Ok(Decision { fact, also: vec![], reply: Reply::Done })
     }
 

@@ -121,7 +121,8 @@ impl Dispatcher {
             | Fact::CodeRedeemed { .. }
             | Fact::Administered { .. }
             | Fact::PlayerReturned { .. }
-            | Fact::TokenReplaced { .. } => {}
+            | Fact::TokenReplaced { .. }
+            | Fact::ShapeSettled { .. } => {}
         }
     }
 

@@ -63,6 +63,7 @@ impl League {
                 effects.insert(0, self.addressed(AgentId::Player(*player)));
                 effects
             }
+            Fact::ShapeSettled { agent, .. } => vec![self.addressed(*agent)],
             Fact::PlayerReturned { player, .. } => vec![self.addressed(AgentId::Player(*player))],
             Fact::TokenReplaced { agent, .. } => {
                 let waited_for = |player: &PlayerId| AgentId::Player(*player) == *agent;

@@ -214,6 +214,14 @@ pub enum Fact {
         /// Why it was not taken, in words.
         reason: Arc<str>,
     },
+    /// An agent did not understand what was said in the shape it registered with, and answered to
+    /// another one.
+    ShapeSettled {
+        /// Who.
+        agent: AgentId,
+        /// The shape it is spoken to in from now on.
+        dialect: Arc<str>,
+    },
 }
 
 /// What a match lacks that does not go on by itself.

@@ -106,6 +106,8 @@ pub struct Player {
     pub conversation: ConversationId,
     /// When it registered.
     pub registered_at: Timestamp,
+    /// The shape it answers to, where it is not the one it registered with.
+    pub spoken: Option<Arc<str>>,
     /// Its last matches, oldest first.
     pub history: VecDeque<PastMatch>,
     /// How it stands.
@@ -129,6 +131,8 @@ pub struct Referee {
     pub conversation: ConversationId,
     /// When it registered.
     pub registered_at: Timestamp,
+    /// The shape it answers to, where it is not the one it registered with.
+    pub spoken: Option<Arc<str>>,
     /// When it last came: it registered, or came back after it was gone.
     pub came_at: Timestamp,
     /// How many matches it runs at once.

@@ -27,6 +27,16 @@ impl League {
         &self.admission
     }
 
+    /// The shape in which an agent is spoken to: the one it was found to answer to, else the one it
+    /// registered with.
+    pub fn dialect(&self, agent: AgentId) -> Option<&Arc<str>> {
+        let (profile, spoken) = match agent {
+            AgentId::Player(id) => self.player(id).map(|it| (&it.profile, &it.spoken))?,
+            AgentId::Referee(id) => self.referee(id).map(|it| (&it.profile, &it.spoken))?,
+        };
+        Some(spoken.as_ref().unwrap_or(&profile.dialect))
+    }
+
     /// Whom a player's join code was given to.
     pub fn invited(&self, player: PlayerId) -> Option<&Invited> {
         let (code, _) = self.redeemed.iter().find(|(_, by)| **by == player)?;

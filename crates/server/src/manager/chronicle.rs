@@ -59,6 +59,7 @@ const fn level(fact: &Fact) -> Level {
         | Fact::RematchOrdered { .. }
         | Fact::Administered { .. }
         | Fact::TokenReplaced { .. }
+        | Fact::ShapeSettled { .. }
         | Fact::LeagueCompleted => Level::Info,
         Fact::MatchReassigned { .. } | Fact::MatchPassedOn { .. } => Level::Warning,
         Fact::ConductNoted { .. } | Fact::MatchStuck { .. } => Level::Error,
@@ -135,6 +136,10 @@ fn describe(line: &mut Line, fact: &Fact) {
         Fact::Administered { order, reason } => ordered(line, *order, reason),
         Fact::TokenReplaced { agent, .. } => {
             line.agent(agent).say("has a new token; the old one no longer works")
+        }
+        Fact::ShapeSettled { agent, dialect } => {
+            line.agent(agent).text("dialect", dialect);
+            line.say(format!("answers to the dialect {dialect}, and is spoken to in it"))
         }
     };
 }

@@ -12,6 +12,7 @@ use league_agent::exchange::{Exchange, new_conversation};
 use league_agent::guard::lock;
 use league_agent::log::talk;
 use league_agent::meter::Meter;
+use league_agent::shape;
 use league_core::breaker::{Breaker, Outcome as Tried, Permission};
 use league_core::id::{AgentId, LeagueId};
 use league_core::manager::VoidCause;
@@ -46,6 +47,21 @@ pub(super) struct Courier {
     arrived: Notify,
     /// There is one since the last call failed.
     breaker: Mutex<Option<Breaker>>,
+    /// What was found out about the shape in which the agent wants to be spoken to.
+    search: Mutex<Search>,
+}
+
+/// The search for the shape that an agent answers to. News is harmless, so that every shape may be
+/// tried with it; once, because many agents just do not know one kind of news or another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Search {
+    /// Nothing has been misunderstood yet.
+    #[default]
+    NotBegun,
+    /// This one was understood, and nobody has asked yet.
+    Found(Dialect),
+    /// No other shape does better, or it is known.
+    Over,
 }
 
 #[derive(Debug, Default)]
@@ -72,7 +88,64 @@ impl Courier {
         (league, contacts): (LeagueId, Arc<Contacts>),
     ) -> Self {
         let (mail, arrived, breaker) = (Mutex::default(), Notify::new(), Mutex::default());
-        Self { agent, endpoint, dialect, batch, token, league, contacts, mail, arrived, breaker }
+        let search = Mutex::default();
+        Self {
+            agent,
+            endpoint,
+            dialect,
+            batch,
+            token,
+            league,
+            contacts,
+            mail,
+            arrived,
+            breaker,
+            search,
+        }
+    }
+
+    /// The shape that the agent was found to answer to, told once.
+    pub(super) fn found_shape(&self) -> Option<Dialect> {
+        let mut search = lock(&self.search);
+        match *search {
+            Search::Found(dialect) => {
+                *search = Search::Over;
+                Some(dialect)
+            }
+            Search::NotBegun | Search::Over => None,
+        }
+    }
+
+    /// Whether news that is not understood is told again in other shapes. Only players are sought
+    /// like this: they get news before anything depends on it.
+    fn is_searching(&self) -> bool {
+        let is_player = matches!(self.agent, AgentId::Player(_));
+        is_player && !self.batch && *lock(&self.search) == Search::NotBegun
+    }
+
+    /// Tells news in one shape after the other, until one is understood.
+    async fn search(&self, bag: Bag<'_>, letter: &Letter) {
+        let mut tried = vec![self.dialect];
+        while let Some(dialect) = shape::next(&tried) {
+            tried.push(dialect);
+            let (id, body) = bag.exchange.encode(dialect, letter);
+            talk::posted(self.agent, letter, &body);
+            let part = witness::part(letter, dialect, (&id, &body), None);
+            let (begun, timeout) = (Begun::now(), bag.policy.default_timeout());
+            let told = bag.exchange.tell(&self.endpoint, body, timeout).await;
+            let place = (&self.league, self.agent, dialect);
+            witness::called(bag.letters, place, &begun, vec![part], &told);
+            match told {
+                Ok(Some(answered)) if shape::is_misunderstood(&answered) => {}
+                Ok(Some(_)) => {
+                    *lock(&self.search) = Search::Found(dialect);
+                    return;
+                }
+                // That tells nothing; the next news may.
+                Ok(None) | Err(_) => return,
+            }
+        }
+        *lock(&self.search) = Search::Over;
     }
 
     /// Puts a notice into the mail. An older table that still waits is replaced.
@@ -214,7 +287,8 @@ impl Courier {
                 not_taken.extend(self.send(bag, full).await);
             }
             let kind = letter.message.kind();
-            parcel.push(Packed { id, kind, body, handout, part });
+            let letter = (notice.is_some() && self.is_searching()).then_some(letter);
+            parcel.push(Packed { id, kind, body, handout, part, letter });
         }
         if !parcel.is_empty() {
             not_taken.extend(self.send(bag, parcel).await);
@@ -252,6 +326,12 @@ impl Courier {
             let told = self.call(bag, &parcel).await;
             let error = match told {
                 Ok(answered) => {
+                    if let (Some(answered), [Packed { letter: Some(letter), .. }]) =
+                        (&answered, &*parcel)
+                        && shape::is_misunderstood(answered)
+                    {
+                        self.search(bag, letter).await;
+                    }
                     let answer = answered.map(|answered| answered.body).unwrap_or_default();
                     not_taken.extend(refusals(self.dialect, &parcel, &answer));
                     break;
@@ -307,6 +387,8 @@ struct Packed {
     handout: Option<Handout>,
     /// How it is noted.
     part: Option<Part>,
+    /// The letter itself, in case that it is not understood.
+    letter: Option<Letter>,
 }
 
 fn body_of(parcel: &[Packed]) -> Bytes {

@@ -39,7 +39,7 @@ use super::leagues::{Leagues, Newcomer};
 use super::news::{self, Table};
 use super::view::Reader;
 use super::witness::Epilogues;
-use super::{Stub, admin, evidence, gauges, query, view, witness, words};
+use super::{Stub, admin, evidence, gauges, query, shape, view, witness, words};
 use crate::limits::{ASSIGNMENTS_USUAL, HANDOUTS_MAX, LIST_WHOLE_MAX, OLD_ADDRESS_WAIT};
 
 const PROBING_AGENT: &str = concat!("league_manager/", env!("CARGO_PKG_VERSION"));
@@ -319,7 +319,7 @@ impl Manager {
         let match_id = message.match_id;
         let conversation =
             message.match_conversation.clone().unwrap_or_else(|| envelope.conversation.clone());
-        let heard = figures::heard(&message);
+        let (heard, shapes) = (figures::heard(&message), shape::reported(&message));
         let (command, transcript) = {
             let published = stub.published();
             evidence::command(&self.keys, &published.league, referee, conversation, message)?
@@ -329,6 +329,7 @@ impl Manager {
             Reply::Recorded { again } => {
                 if !again {
                     self.figures.note(stub.published().league.id(), heard);
+                    shape::settle(&stub, shapes).await;
                 }
                 let (duplicate, standings_updated, assignments) = (again, true, vec![]);
                 let ack = MatchResultAck { match_id, duplicate, standings_updated, assignments };

@@ -58,6 +58,8 @@ fn member(
         "kind": kind,
         "display_name": profile.display_name,
         "version": profile.version,
+        "dialect": league.dialect(id),
+        "registered_dialect": profile.dialect,
         "state": life.state().kind().to_string(),
         "remark": words::remark(league, id),
         "failures": life.failures(),

@@ -22,6 +22,7 @@ mod members;
 mod news;
 mod outbound;
 mod query;
+mod shape;
 mod stall;
 #[cfg(test)]
 mod tests;

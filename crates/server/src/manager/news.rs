@@ -339,7 +339,7 @@ fn assigned_player(
     Some(AssignedPlayer {
         player_id: player.id,
         endpoint: player.profile.endpoint.to_string(),
-        dialect: dialect(&player.profile.dialect),
+        dialect: dialect(league.dialect(AgentId::Player(player.id))?),
         match_proof: Some(AuthToken::new(&to_send.expose())),
         reply_proof: Some(AuthToken::new(&to_expect.expose())),
         token_hash: Some(token.hash().to_string()),

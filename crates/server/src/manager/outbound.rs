@@ -21,7 +21,7 @@ use super::courier::{Bag, Courier, Mail};
 use super::course;
 use super::news::{self, Notice, Table};
 use super::witness::Templates;
-use super::{Alarm, AskError, Stub};
+use super::{Alarm, AskError, Stub, shape};
 use crate::limits::{END_TOLD_WITHIN, LEAVE_TIMEOUT};
 
 /// Everything a league's manager sends.
@@ -247,7 +247,8 @@ impl Outbound {
             }
         };
         let token = self.keys.token(league.policy().token_form(), league.id(), agent, &nonce);
-        let address = (profile.endpoint.clone(), news::dialect(&profile.dialect), profile.batch);
+        let dialect = news::dialect(league.dialect(agent).expect("it has just registered"));
+        let address = (profile.endpoint.clone(), dialect, profile.batch);
         let token = AuthToken::new(token.expose());
         self.stub.contacts().returned(agent);
         let place = (league.id().clone(), self.stub.contacts().clone());
@@ -289,6 +290,9 @@ impl Outbound {
         };
         let not_taken = courier.deliver(self.bag(&policy), notices, orders).await;
         courier.put_back(mail.notices);
+        if let (AgentId::Player(player), Some(dialect)) = (courier.agent, courier.found_shape()) {
+            shape::settle(&self.stub, vec![(player, dialect)]).await;
+        }
         let is_taken = |handout: &&Handout| not_taken.iter().all(|(lost, _)| lost != *handout);
         let taken: Vec<Handout> = mail.handouts.iter().filter(is_taken).copied().collect();
         taken.iter().for_each(|handout| self.stub.untaken().taken(handout.match_id));

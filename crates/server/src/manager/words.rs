@@ -60,9 +60,20 @@ pub(super) fn remark(league: &League, agent: AgentId) -> Option<String> {
         }),
         AgentState::Init | AgentState::Registered | AgentState::Active => {
             let waits = waits_for_approval(league, agent);
-            waits.then(|| format!("no matches before `league approve {agent}`"))
+            let approval = waits.then(|| format!("no matches before `league approve {agent}`"));
+            approval.or_else(|| shape_found(league, agent))
         }
     }
+}
+
+/// How an agent is spoken to, if it is not as it registered.
+fn shape_found(league: &League, agent: AgentId) -> Option<String> {
+    let (profile, spoken) = match agent {
+        AgentId::Player(id) => league.player(id).map(|it| (&it.profile, &it.spoken))?,
+        AgentId::Referee(id) => league.referee(id).map(|it| (&it.profile, &it.spoken))?,
+    };
+    let spoken = spoken.as_ref()?;
+    Some(format!("answers to {spoken}, registered with {}", profile.dialect))
 }
 
 /// What only the administrator should know of an agent's place.

@@ -224,7 +224,8 @@ impl LeagueRecord {
             | Fact::Administered { .. }
             | Fact::PlayerReturned { .. }
             | Fact::RefereeReturned { .. }
-            | Fact::TokenReplaced { .. } => {}
+            | Fact::TokenReplaced { .. }
+            | Fact::ShapeSettled { .. } => {}
             Fact::LeagueCompleted => self.completed = true,
         }
     }

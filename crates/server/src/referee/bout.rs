@@ -364,7 +364,7 @@ impl Bout {
     fn tell(&mut self, seat: Seat, message: Message, timeout: Duration) {
         let line = self.line(seat);
         if line.is_open() {
-            line.unheard(message.kind().name(self.letters.order.players[seat].dialect));
+            line.unheard(message.kind().name(self.letters.dialect(seat)));
             return;
         }
         let (referee, letters) = (self.referee.clone(), self.letters.clone());

@@ -10,6 +10,7 @@ mod inbound;
 mod mail;
 mod outbound;
 mod recorder;
+mod summary;
 mod trouble;
 
 use std::collections::BTreeMap;

@@ -1,38 +1,35 @@
 //! What a referee says: to the players of a match, and to the manager about it.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use league_agent::ambient;
+use league_agent::ambient::{self, Mark};
 use league_agent::caller::CallError;
 use league_agent::exchange::{AskError, Exchange};
 use league_agent::guard::lock;
 use league_agent::log::talk::code_of;
 use league_agent::register::Membership;
+use league_agent::shape;
 use league_core::conduct::Conduct;
 use league_core::game::{EvenOdd, Move, Options, Turn};
 use league_core::id::{ConversationId, PlayerId, RefereeId};
 use league_core::proof::TokenHash;
-use league_core::referee::{Match, Phase, Sealed, State};
+use league_core::referee::{Match, Phase, State};
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
-use league_core::verdict::{Score, Verdict};
 use league_wire::message::{
-    GameInvitation, GameOver, GameStart, MatchProgress, MatchResultReport, MoveCall, ParityCall,
-    PlayerLine, ReportedPlayer, StartMatch,
+    GameInvitation, GameStart, MatchProgress, MoveCall, ParityCall, StartMatch,
 };
 use league_wire::{
     AuthToken, Code, Dialect, Envelope, Fragment, Letter, MatchState, Message, MessageType,
-    MoveValue, Parity, PlayerResult, Reply, ReplyEnvelope, ResultStatus, Sender,
+    MoveValue, Reply, ReplyEnvelope, Sender,
 };
 
 use serde_json::json;
 
 use super::recorder::{About, Outcome, Recorder};
 use super::{Referee, account, heard};
-use crate::record::redact::redact;
 
 /// What the manager is called in a transcript.
 const MANAGER: &str = "manager";
@@ -62,7 +59,9 @@ pub(super) struct Letters {
     /// How far a clock may be off before it is told.
     clock_skew: Duration,
     /// Whether a player showed its whole token where a proof would have done.
-    token_shown: Seats<AtomicBool>,
+    pub(super) token_shown: Seats<AtomicBool>,
+    /// The shape in which each player is spoken to.
+    dialects: Seats<Mutex<Dialect>>,
     /// What was said so far.
     pub(super) recorder: Mutex<Recorder>,
 }
@@ -81,7 +80,13 @@ impl Letters {
             conversation: conversation.clone(),
         };
         let (token_shown, recorder) = (Seats::default(), Mutex::new(Recorder::new(about)));
-        Self { me, order, conversation, clock_skew, token_shown, recorder }
+        let dialects = Seats::from_fn(|seat| Mutex::new(order.players[seat].dialect));
+        Self { me, order, conversation, clock_skew, token_shown, dialects, recorder }
+    }
+
+    /// The shape in which a player is spoken to.
+    pub(super) fn dialect(&self, seat: Seat) -> Dialect {
+        *lock(&self.dialects[seat])
     }
 
     /// Whether `shown` proves that the player at `seat` speaks.
@@ -113,17 +118,43 @@ impl Letters {
     ) -> Result<Reply, AskError> {
         let player = &self.order.players[seat];
         let letter = self.to_player(seat, message);
-        let who = (player.player_id.to_string(), &*player.endpoint, player.dialect);
         let objection = |reply: &Reply| {
             let is_proved = self.is_proved(seat, &reply.envelope);
             heard::objection(is_proved, self.order.match_id, &reply.message)
         };
         let wanted = (expected, &objection as &Objection<'_>);
-        let reply = self.ask(&referee.players, who, &letter, wanted, timeout).await;
+        let (begun, mut tried, mut first) = (Mark::set(), vec![], None);
+        let mut dialect = self.dialect(seat);
+        let reply = loop {
+            let who = (player.player_id.to_string(), &*player.endpoint, dialect);
+            let left = timeout.saturating_sub(begun.elapsed());
+            let heard = self.ask(&referee.players, who, &letter, wanted, left).await;
+            tried.push(dialect);
+            if !heard.is_misunderstood {
+                if tried.len() > 1 && !matches!(heard.reply, Err(AskError::Call(_))) {
+                    self.settle_shape(seat, (tried[0], dialect));
+                }
+                break heard.reply;
+            }
+            // What it says to the shape it registered with is what its author should hear of.
+            let first = first.get_or_insert(heard.reply);
+            match shape::next(&tried) {
+                Some(next) => dialect = next,
+                None => break first.clone(),
+            }
+        };
         if let Ok(Some(at)) = reply.as_ref().map(|reply| reply.envelope.timestamp) {
             referee.clocks.note(player.player_id, at, self.clock_skew);
         }
         reply
+    }
+
+    /// A player was found to answer to another shape.
+    fn settle_shape(&self, seat: Seat, (before, found): (Dialect, Dialect)) {
+        *lock(&self.dialects[seat]) = found;
+        let text = format!("it answers to {}, and not to {}", found.name(), before.name());
+        let player = self.player(seat).to_string();
+        lock(&self.recorder).happened("SHAPE_SETTLED", Some(player), text);
     }
 
     /// Sends a letter and reads the answer; both are recorded.
@@ -134,7 +165,7 @@ impl Letters {
         letter: &Letter,
         (expected, objection): (&[MessageType], &Objection<'_>),
         timeout: Duration,
-    ) -> Result<Reply, AskError> {
+    ) -> Heard {
         let question = exchange.question(dialect, letter);
         let name = letter.message.kind().name(dialect);
         let out = lock(&self.recorder).sent(peer, name, question.body());
@@ -145,7 +176,7 @@ impl Letters {
                 let outcome =
                     Outcome { came: None, name: None, logged: wrong.clone(), wrong, code };
                 lock(&self.recorder).settled(out, outcome);
-                return Err(error.into());
+                return Heard { reply: Err(error.into()), is_misunderstood: false };
             }
         };
         let reply = question.read(expected, &answered);
@@ -161,10 +192,11 @@ impl Letters {
             }
         };
         let name = reply.as_ref().ok().map(|reply| reply.message.kind().name(dialect));
+        let is_misunderstood = reply.is_err() && shape::is_misunderstood(&answered);
         let came = Some((answered.status, answered.body));
         let outcome = Outcome { came, name, wrong, logged, code };
         lock(&self.recorder).settled(out, outcome);
-        reply
+        Heard { reply, is_misunderstood }
     }
 
     pub(super) async fn tell_player(
@@ -176,8 +208,9 @@ impl Letters {
     ) -> Result<(), CallError> {
         let player = &self.order.players[seat];
         let letter = self.to_player(seat, message);
-        let question = referee.players.question(player.dialect, &letter);
-        let name = letter.message.kind().name(player.dialect);
+        let dialect = self.dialect(seat);
+        let question = referee.players.question(dialect, &letter);
+        let name = letter.message.kind().name(dialect);
         let peer = player.player_id.to_string();
         let out = lock(&self.recorder).sent(peer, name, question.body());
         let sent = referee.players.send(&player.endpoint, &question, timeout).await;
@@ -201,7 +234,7 @@ impl Letters {
     ) -> Result<Reply, AskError> {
         let letter = self.to_manager(message);
         let who = (MANAGER.into(), &*referee.manager, Dialect::Flat);
-        self.ask(&referee.exchange, who, &letter, (expected, &|_| None), timeout).await
+        self.ask(&referee.exchange, who, &letter, (expected, &|_| None), timeout).await.reply
     }
 
     /// Reports to the manager, with whatever else its matches have to report just now. That is
@@ -227,12 +260,12 @@ impl Letters {
         Letter { envelope: self.envelope(Some(token)), message }
     }
 
-    fn response_times(&self, seat: Seat) -> Vec<u64> {
+    pub(super) fn response_times(&self, seat: Seat) -> Vec<u64> {
         lock(&self.recorder).response_times(&self.player(seat).to_string())
     }
 
     /// What was said so far, for the report.
-    fn transcript(&self) -> Option<Fragment> {
+    pub(super) fn transcript(&self) -> Option<Fragment> {
         lock(&self.recorder).transcript(self)
     }
 
@@ -286,7 +319,7 @@ impl Letters {
 
     /// What a player of document 004 is told before it is asked for its first move.
     pub(super) fn opening(&self, seat: Seat) -> Option<Message> {
-        let is_told = self.order.players[seat].dialect == Dialect::Payload;
+        let is_told = self.dialect(seat) == Dialect::Payload;
         is_told.then(|| {
             Message::GameStart(GameStart {
                 match_id: self.order.match_id,
@@ -301,7 +334,7 @@ impl Letters {
     }
 
     /// Whether even or odd is what players choose, for which there is a call of its own.
-    fn is_about_parity(&self) -> bool {
+    pub(super) fn is_about_parity(&self) -> bool {
         self.order.game_type.as_str() == EvenOdd::NAME
     }
 
@@ -386,161 +419,19 @@ impl Letters {
             epilogue: lock(&self.recorder).epilogue(self),
         })
     }
-
-    pub(super) fn game_over(&self, machine: &Match, account: &Account) -> Message {
-        let summary = self.summary(machine, account);
-        let lines = summary.lines.iter().map(|(seat, line)| (self.player(seat), line.clone()));
-        Message::GameOver(GameOver {
-            match_id: self.order.match_id,
-            round_id: Some(self.order.round_id),
-            game_type: Some(self.order.game_type.clone()),
-            attempt: Some(self.order.attempt),
-            rematch: Some(self.order.rematch),
-            status: summary.status,
-            winner: summary.winner,
-            technical_losers: summary.technical_losers,
-            reason: summary.reason,
-            drawn_number: summary.number,
-            number_parity: summary.number.filter(|_| self.is_about_parity()).map(Parity::of),
-            players: lines.collect(),
-            game_state: Some(state(machine.state())),
-            draw_seed: summary.number.and_then(|_| self.order.draw_seed.clone()),
-            draw_commitment: self.order.draw_commitment.clone(),
-        })
-    }
-
-    pub(super) fn report(&self, machine: &Match, account: &Account) -> Message {
-        let summary = self.summary(machine, account);
-        let reported = |(seat, line): (Seat, &PlayerLine)| {
-            let proof = sealed(machine, seat).and_then(|sealed| sealed.proof.as_deref());
-            let player = ReportedPlayer {
-                line: line.clone(),
-                choice_proof: proof.map(Into::into),
-                dialect: Some(self.order.players[seat].dialect),
-                token_shown: self.token_shown[seat].load(Ordering::Relaxed),
-                conduct: told(machine, account.conduct[seat]),
-                unusable_answers: account.unusable[seat],
-                response_us: self.response_times(seat),
-            };
-            (self.player(seat), player)
-        };
-        let players: BTreeMap<_, _> = summary.lines.iter().map(reported).collect();
-        Message::MatchResultReport(MatchResultReport {
-            match_id: self.order.match_id,
-            round_id: self.order.round_id,
-            game_type: Some(self.order.game_type.clone()),
-            attempt: Some(self.order.attempt),
-            rematch: Some(self.order.rematch),
-            match_conversation: Some(self.conversation.clone()),
-            status: Some(summary.status),
-            winner: summary.winner,
-            technical_losers: summary.technical_losers,
-            reason: summary.reason,
-            drawn_number: summary.number,
-            players,
-            game_state: Some(state(machine.state())),
-            draw_seed: summary.number.and_then(|_| self.order.draw_seed.clone()),
-            draw_commitment: self.order.draw_commitment.clone(),
-            referee_signature: None,
-            transcript: self.transcript(),
-        })
-    }
-
-    fn summary(&self, machine: &Match, account: &Account) -> Summary {
-        let Phase::Decided { verdict, .. } = *machine.phase() else {
-            unreachable!("only a decided match is told about")
-        };
-        let number = machine.record().turns.iter().find_map(|turn| match turn {
-            Turn::Drawn(number) => Some(*number),
-            Turn::Moves(_) => None,
-        });
-        let scores = verdict.scores();
-        let line = |seat: Seat| {
-            let sealed = sealed(machine, seat);
-            PlayerLine {
-                choice: sealed.map(|sealed| move_value(&sealed.chosen)),
-                result: Some(player_result(scores[seat])),
-                points: Some(scores[seat].points(machine.policy())),
-                nonce: sealed.and_then(|sealed| sealed.nonce.as_deref()).map(Into::into),
-                role: machine.game().role(seat).map(Into::into),
-            }
-        };
-        let losers = Seat::BOTH.into_iter().filter(|seat| verdict.lost_technically(*seat));
-        Summary {
-            status: status(verdict),
-            winner: verdict.winner().map(|seat| self.player(seat)),
-            technical_losers: losers.map(|seat| self.player(seat)).collect(),
-            reason: self.reason(machine, account, (verdict, number)),
-            number,
-            lines: Seats::from_fn(line),
-        }
-    }
-
-    fn reason(
-        &self,
-        machine: &Match,
-        account: &Account,
-        (verdict, number): (Verdict, Option<u32>),
-    ) -> String {
-        let secrets = self.secrets();
-        let hidden: Vec<&str> = secrets.iter().map(String::as_str).collect();
-        let losses = account.losses.iter().filter_map(|(seat, why)| {
-            // Players may repeat in their errors what they were sent.
-            let why = redact(why.as_ref()?, &hidden);
-            Some(format!("{}: {why}", self.player(seat)))
-        });
-        let losses: Vec<String> = losses.collect();
-        let explained = machine.game().explain(&machine.record().turns);
-        if let (Verdict::Won(seat), Some(how)) = (verdict, explained) {
-            let role = machine.game().role(seat).unwrap_or("the winner");
-            return format!("{how}, and {} was {role}", self.player(seat));
-        }
-        match (verdict, number) {
-            (Verdict::Won(seat), Some(number)) => {
-                let parity = Parity::of(number).word();
-                format!("{} chose {parity}, number was {number} ({parity})", self.player(seat))
-            }
-            (Verdict::Won(seat), None) => format!("{} won", self.player(seat)),
-            (Verdict::Drawn, Some(number)) => {
-                format!("both chose the same, number was {number}")
-            }
-            (Verdict::Drawn, None) => "nobody won".into(),
-            (Verdict::TechnicalLoss(_) | Verdict::BothLost | Verdict::Cancelled, _) => {
-                losses.join("; ")
-            }
-        }
-    }
 }
 
-/// What a match came to, as both the players and the manager are told.
-struct Summary {
-    status: ResultStatus,
-    winner: Option<PlayerId>,
-    technical_losers: Vec<PlayerId>,
-    reason: String,
-    number: Option<u32>,
-    lines: Seats<PlayerLine>,
-}
-
-/// What is worth telling: of a match in which nothing went wrong there is nothing to say.
-fn told(machine: &Match, conduct: Conduct) -> Conduct {
-    if conduct.is_clean() {
-        return Conduct::default();
-    }
-    conduct.capped(machine.policy(), machine.game().steps_max())
+/// What came of a question.
+struct Heard {
+    reply: Result<Reply, AskError>,
+    /// Whether it shows that the shape of the question was not understood.
+    is_misunderstood: bool,
 }
 
 /// Why the attempt is given up, if it is.
 fn annulled(machine: &Match) -> Option<String> {
     let Phase::Annulled { reason } = machine.phase() else { return None };
     Some(reason.to_string())
-}
-
-/// A side's last move, complete or not.
-fn sealed(machine: &Match, seat: Seat) -> Option<&Sealed> {
-    let record = machine.record();
-    let complete = record.seals.last().and_then(|seals| seals[seat].as_ref());
-    record.stranded[seat].as_ref().or(complete)
 }
 
 /// What a player is told of the position: who has which role, where the game has roles.
@@ -550,29 +441,10 @@ fn roles(machine: &Match, seat: Seat) -> Option<Fragment> {
     Fragment::parse(&json!({ "your_role": own, "opponent_role": other }).to_string())
 }
 
-fn move_value(made: &Move) -> MoveValue {
+pub(super) fn move_value(made: &Move) -> MoveValue {
     match made {
         Move::Word(word) => MoveValue::Text(word.to_string()),
         Move::Number(number) => MoveValue::Number(*number),
-    }
-}
-
-const fn status(verdict: Verdict) -> ResultStatus {
-    match verdict {
-        Verdict::Won(_) => ResultStatus::Win,
-        Verdict::Drawn => ResultStatus::Draw,
-        Verdict::TechnicalLoss(_) | Verdict::BothLost => ResultStatus::TechnicalLoss,
-        Verdict::Cancelled => ResultStatus::Cancelled,
-    }
-}
-
-const fn player_result(score: Score) -> PlayerResult {
-    match score {
-        Score::Win => PlayerResult::Win,
-        Score::Draw => PlayerResult::Tie,
-        Score::Loss => PlayerResult::Loss,
-        Score::TechnicalLoss => PlayerResult::TechnicalLoss,
-        Score::None => PlayerResult::Cancelled,
     }
 }
 

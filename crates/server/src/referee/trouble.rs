@@ -32,7 +32,7 @@ impl Letters {
         remark: Option<&Remark>,
     ) -> Message {
         let policy = machine.policy();
-        let dialect = self.order.players[seat].dialect;
+        let dialect = self.dialect(seat);
         let report = match trouble {
             Trouble::AttemptFailed { attempt, failure, retry_at } => {
                 let max = told_retries(policy, policy.choice_attempts());

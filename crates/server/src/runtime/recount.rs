@@ -78,7 +78,8 @@ impl Recount {
             | Fact::PlayerReturned { .. }
             | Fact::RefereeReturned { .. }
             | Fact::TokenReplaced { .. }
-            | Fact::MatchPassedOn { .. } => {}
+            | Fact::MatchPassedOn { .. }
+            | Fact::ShapeSettled { .. } => {}
         }
     }
 

@@ -38,6 +38,8 @@ mod rpc;
 #[cfg(test)]
 mod shape;
 #[cfg(test)]
+mod spoken;
+#[cfg(test)]
 mod stage;
 #[cfg(test)]
 mod stranger;

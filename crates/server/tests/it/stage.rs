@@ -336,7 +336,8 @@ pub(crate) fn results(events: &[Event]) -> Vec<Recorded> {
         | Fact::PlayerReturned { .. }
         | Fact::RefereeReturned { .. }
         | Fact::TokenReplaced { .. }
-        | Fact::MatchPassedOn { .. } => None,
+        | Fact::MatchPassedOn { .. }
+        | Fact::ShapeSettled { .. } => None,
     });
     recorded.collect()
 }

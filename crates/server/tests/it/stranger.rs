@@ -87,6 +87,9 @@ struct State {
     faults: Vec<String>,
     /// How many attempts at a match it takes part in beyond the first.
     attempts: u32,
+    /// Whether it says so if it is spoken to in another shape than its own, instead of being at a
+    /// loss.
+    refuses_others: bool,
     closing: bool,
     leaving: bool,
     gone: bool,
@@ -219,6 +222,11 @@ impl Stranger {
         self.life.lock().attempts = 30;
     }
 
+    /// Says that it knows no such method if it is spoken to in another shape than its own.
+    pub(crate) fn refuse_other_shapes(&self) {
+        self.life.lock().refuses_others = true;
+    }
+
     /// Stops listening.
     pub(crate) fn leave(&self) {
         self.life.lock().leaving = true;
@@ -332,6 +340,13 @@ fn serve(shape: Shape, stream: TcpStream, life: &Life, script: &Script) {
         let attempts = 1 + life.lock().attempts;
         let call = match read(shape, (&me, attempts), &head, &body) {
             Ok(call) => call,
+            Err(_) if life.lock().refuses_others => {
+                let request: Value = serde_json::from_str(&body).expect("JSON");
+                if rpc::answer(&mut stream, &unknown_method(&request["id"])).is_err() {
+                    return;
+                }
+                continue;
+            }
             Err(fault) => return life.fault(fault),
         };
         life.lock().calls.push(call.clone());
@@ -359,6 +374,12 @@ fn serve(shape: Shape, stream: TcpStream, life: &Life, script: &Script) {
             return;
         }
     }
+}
+
+/// The answer to a call of a method that the agent does not have.
+pub(crate) fn unknown_method(id: &Value) -> String {
+    let error = json!({"code": -32601, "message": "Method not found"});
+    json!({"jsonrpc": "2.0", "error": error, "id": id}).to_string()
 }
 
 /// Reads a call and checks it against what the agent's document lists.

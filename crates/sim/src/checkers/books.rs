@@ -213,10 +213,7 @@ impl Ledger {
                 self.enrol(AgentId::Referee(*referee), &profile.endpoint);
                 self.operated.extend(operated.then_some(*referee));
             }
-            Fact::LeagueStarted => {
-                let gone = &self.gone;
-                self.reference.players.retain(|player| !gone.contains(&AgentId::Player(*player)));
-            }
+            Fact::LeagueStarted => self.leave_out_the_gone(),
             Fact::RoundOpened { round, matches, deadline, .. } => {
                 self.open(*round, *deadline, matches)?;
             }
@@ -255,6 +252,7 @@ impl Ledger {
             | Fact::ConductNoted { .. }
             | Fact::AdmissionSet(_)
             | Fact::CodeRedeemed { .. }
+            | Fact::ShapeSettled { .. }
             | Fact::TokenReplaced { agent: AgentId::Referee(_), .. } => {}
         }
         Ok(())
@@ -274,6 +272,11 @@ impl Ledger {
         }
         self.reference.record(pairing, verdict);
         Ok(())
+    }
+
+    fn leave_out_the_gone(&mut self) {
+        let gone = &self.gone;
+        self.reference.players.retain(|player| !gone.contains(&AgentId::Player(*player)));
     }
 
     fn enrol(&mut self, agent: AgentId, endpoint: &str) {
@@ -327,6 +330,7 @@ impl Ledger {
                 | Fact::PlayerReturned { .. }
                 | Fact::RefereeReturned { .. }
                 | Fact::TokenReplaced { .. }
+                | Fact::ShapeSettled { .. }
                 | Fact::AgentChanged { .. }
                 | Fact::Administered { .. },
             ) => phase,

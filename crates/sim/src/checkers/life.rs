@@ -94,6 +94,7 @@ impl Lives {
             | Fact::AdmissionSet(_)
             | Fact::CodeRedeemed { .. }
             | Fact::TokenReplaced { .. }
+            | Fact::ShapeSettled { .. }
             | Fact::Administered { .. } => Ok(()),
         }
     }

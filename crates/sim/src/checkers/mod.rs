@@ -198,7 +198,8 @@ impl Checkers {
                 | Fact::AdmissionSet(_)
                 | Fact::CodeRedeemed { .. }
                 | Fact::PlayerReturned { .. }
-                | Fact::RefereeReturned { .. } => {}
+                | Fact::RefereeReturned { .. }
+                | Fact::ShapeSettled { .. } => {}
             }
         }
         self.ledger.compare(table)

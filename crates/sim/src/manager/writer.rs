@@ -220,6 +220,7 @@ impl Writer {
                     | Command::Start
                     | Command::Wake
                     | Command::ProbeAnswered { .. }
+                    | Command::SettleShape { .. }
                     | Command::SetAdmission(_)
                     | Command::Enrol { .. }
                     | Command::Administer { .. } => None,

@@ -167,6 +167,34 @@ fn the_time_to_come_back_does_not_run_while_the_league_is_paused() {
 }
 
 #[test]
+fn an_agent_is_spoken_to_in_the_shape_it_answers_to() {
+    let mut hall = Hall::filled(2, 1);
+    let settle = |agent, dialect: &str| Command::SettleShape { agent, dialect: dialect.into() };
+    let spoken = |hall: &Hall, agent| hall.league.dialect(agent).unwrap().to_string();
+    hall.ask(settle(player(1), "tool")).unwrap();
+    hall.ask(settle(referee(1), "typed")).unwrap();
+    assert_eq!(
+        (spoken(&hall, player(1)), spoken(&hall, referee(1))),
+        ("tool".into(), "typed".into())
+    );
+    let effects = hall.league.effects(hall.books.last().unwrap());
+    assert_eq!(effects, [Effect::Welcome(referee(1))], "its mail goes out in that shape");
+    let before = hall.books.len();
+    hall.ask(settle(player(1), "tool")).unwrap();
+    assert_eq!(hall.books.len(), before, "that is no news");
+    let unknown = hall.ask(settle(player(9), "tool"));
+    assert_eq!(unknown, Err(Refusal::UnknownAgent(player(9))));
+    let again = hall.join_player(1);
+    assert!(
+        matches!(again, Ok(Reply::Registered { .. })),
+        "the registration is the same: {again:?}"
+    );
+    hall.ask(Command::RegisterPlayer(back(player(1), 8_101))).unwrap();
+    assert_eq!(spoken(&hall, player(1)), "tool", "who comes back with the same shape is known");
+    assert_eq!(hall.league, hall.replayed());
+}
+
+#[test]
 fn a_player_with_a_new_token_is_waited_for_from_the_start_too() {
     let mut hall = Hall::filled(2, 1);
     hall.ask(order(Order::Rotate(player(1)))).unwrap();

@@ -137,6 +137,7 @@ fn places() -> Vec<(&'static str, Fact)> {
         ("token_of_referee_replaced", replaced(referee)),
         ("passed_on", passed_on()),
         ("enrol", ordered(Order::Enrol)),
+        ("shape_settled", Fact::ShapeSettled { agent: player, dialect: "tool".into() }),
     ]
 }
 

@@ -64,6 +64,7 @@ fn there_is_a_row_of_every_kind() {
         "RefereeReturned",
         "TokenReplaced",
         "MatchPassedOn",
+        "ShapeSettled",
     ];
     for (_, event) in examples() {
         // A kind that is added must be named here, and above.
@@ -91,6 +92,7 @@ fn there_is_a_row_of_every_kind() {
             Fact::RefereeReturned { .. } => "RefereeReturned",
             Fact::TokenReplaced { .. } => "TokenReplaced",
             Fact::MatchPassedOn { .. } => "MatchPassedOn",
+            Fact::ShapeSettled { .. } => "ShapeSettled",
         };
         missing.retain(|name| *name != kind);
     }

@@ -1,0 +1,112 @@
+//! Which shape an agent answers to, where it is not the one it registered with. Many register in
+//! one and listen in another; what they answer to the wrong one shows that nothing was done.
+
+use league_wire::Dialect;
+use league_wire::dialect::tool_error;
+use league_wire::frame::{Outcome, parse_response};
+
+use crate::caller::Answered;
+
+/// Every shape, the likeliest first.
+const LIKELY: [Dialect; 7] = [
+    Dialect::Flat,
+    Dialect::Typed,
+    Dialect::Tool,
+    Dialect::Wrapped,
+    Dialect::Enveloped,
+    Dialect::Payload,
+    Dialect::V21,
+];
+
+const METHOD_NOT_FOUND: i64 = -32601;
+const INVALID_REQUEST: i64 = -32600;
+const INVALID_PARAMS: i64 = -32602;
+const MISSING_FIELD: i64 = -32003;
+
+/// The shape to try next when those in `tried` were not understood.
+pub fn next(tried: &[Dialect]) -> Option<Dialect> {
+    LIKELY.into_iter().find(|dialect| !tried.contains(dialect))
+}
+
+/// Whether an answer proves that the call was not understood, and so was not carried out either.
+pub fn is_misunderstood(answered: &Answered) -> bool {
+    let Ok(response) = parse_response(&answered.body) else {
+        return matches!(answered.status, 404 | 405);
+    };
+    match response.outcome {
+        Outcome::Error(error) => is_unheard_of(error.code, &error.message),
+        Outcome::Result(result) => {
+            tool_error(result).is_some_and(|error| is_unknown_tool(&error.message))
+        }
+    }
+}
+
+fn is_unheard_of(code: i64, message: &str) -> bool {
+    match code {
+        METHOD_NOT_FOUND | INVALID_REQUEST => true,
+        INVALID_PARAMS | MISSING_FIELD => {
+            let lower = message.to_ascii_lowercase();
+            lower.contains("missing") || lower.contains("required") || is_unknown_tool(&lower)
+        }
+        _ => false,
+    }
+}
+
+fn is_unknown_tool(message: &str) -> bool {
+    message.to_ascii_lowercase().contains("unknown tool")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_misunderstood_as(status: u16, body: &'static str) -> bool {
+        is_misunderstood(&Answered { status, body: body.into(), retry_after: None })
+    }
+
+    #[test]
+    fn every_shape_is_tried_once() {
+        let mut tried = vec![Dialect::Enveloped];
+        while let Some(dialect) = next(&tried) {
+            tried.push(dialect);
+        }
+        assert_eq!(tried[..3], [Dialect::Enveloped, Dialect::Flat, Dialect::Typed]);
+        tried.sort_by_key(|dialect| dialect.name());
+        tried.dedup();
+        assert_eq!(tried.len(), Dialect::ALL.len());
+    }
+
+    #[test]
+    fn only_what_shows_that_nothing_was_done_leads_to_another_shape() {
+        for (status, body) in [
+            (200, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#),
+            (400, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no"}}"#),
+            (
+                200,
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Missing envelope"}}"#,
+            ),
+            (
+                200,
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Unknown tool: x"}}"#,
+            ),
+            (
+                200,
+                r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Unknown tool: x"}],"isError":true}}"#,
+            ),
+            (404, "not found"),
+            (405, ""),
+        ] {
+            assert!(is_misunderstood_as(status, body), "{body}");
+        }
+        for (status, body) in [
+            (200, r#"{"jsonrpc":"2.0","id":1,"result":{"choice":"even"}}"#),
+            (200, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"bad choice"}}"#),
+            (404, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32063,"message":"no match"}}"#),
+            (500, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"missing"}}"#),
+            (500, "Internal Server Error"),
+            (200, "not found"),
+        ] {
+            assert!(!is_misunderstood_as(status, body), "{body}");
+        }
+    }
+}
