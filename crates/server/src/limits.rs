@@ -180,6 +180,22 @@ pub const OPENING_SHARE: u32 = 30;
 /// Calls that fail before a match goes to another referee.
 pub const ORDER_TRIES: u32 = 2;
 
+/// Calls that may wait for one pull player; the next caller is told to come back.
+pub const TURNS_MAX: usize = 32;
+/// Those of one caller: a choice is asked for several times, in several matches at once.
+pub const TURNS_PER_CALLER_MAX: usize = 16;
+/// Those of everybody who has proved nothing, together.
+pub const TURNS_UNPROVED_MAX: usize = 2;
+/// How long a player counts as present after it has polled.
+pub const PRESENCE: Duration = Duration::from_secs(60);
+/// Longest time that a poll waits for a turn; what stands between player and manager may cut off
+/// a connection that is silent for a minute.
+pub const POLL_WAIT_MAX: Duration = Duration::from_secs(55);
+/// How long it waits if nothing is said.
+pub const POLL_WAIT_USUAL: Duration = Duration::from_secs(25);
+/// Pause before turns are given again that were given and not answered.
+pub const AGAIN_PAUSE: Duration = Duration::from_secs(1);
+
 // What is decided about a question is a handful of rows, which are not torn apart; what follows
 // from them may be more than one append takes.
 const _: () = assert!(ACTOR_BATCH_ROWS + ACTOR_BATCH_MAX < BATCH_ROWS_MAX);

@@ -54,6 +54,11 @@ pub trait Service: Send + Sync + 'static {
         self.page(path)
     }
 
+    /// Answers a `GET` that may take a while; `None` if it is an ordinary page.
+    fn get(&self, _asked: Asked<'_>) -> impl Future<Output = Option<Answer>> + Send {
+        std::future::ready(None)
+    }
+
     /// Whose figures the requests count towards; a player's unless it says otherwise.
     fn component(&self) -> Component {
         Component::Player
@@ -66,6 +71,19 @@ pub trait Service: Send + Sync + 'static {
     }
 }
 
+/// A `GET` that may take a while.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// Of what.
+    pub path: &'a str,
+    /// What stands after the question mark.
+    pub query: &'a str,
+    /// What the caller shows to prove who it is: the token of `Authorization: Bearer …`.
+    pub bearer: Option<&'a str>,
+    /// Who asks.
+    pub peer: SocketAddr,
+}
+
 /// A JSON document that was posted to another place than `/mcp`.
 #[derive(Debug, Clone)]
 pub struct Posted<'a> {
@@ -75,6 +93,8 @@ pub struct Posted<'a> {
     pub bearer: Option<&'a str>,
     /// The document.
     pub body: Bytes,
+    /// Who posts it.
+    pub peer: SocketAddr,
 }
 
 /// Serves `service` on `listener` until `stop` says so; then lets running requests finish.
@@ -228,9 +248,15 @@ impl<S: Service> Booth<S> {
             (&Method::POST, "/mcp" | "/mcp/") => self.answer_mcp(request).await,
             (_, "/mcp" | "/mcp/") => Answer::text(405, "use POST with a JSON-RPC 2.0 body\n"),
             (&Method::GET | &Method::HEAD, path) => {
-                let page = match bearer(request.headers().get(AUTHORIZATION)) {
-                    Some(shown) => self.service.page_for(path, shown),
-                    None => self.service.page(path),
+                let bearer = bearer(request.headers().get(AUTHORIZATION));
+                let query = request.uri().query().unwrap_or_default();
+                let asked = Asked { path, query, bearer, peer: self.peer };
+                let page = match self.service.get(asked).await {
+                    Some(answer) => Some(answer),
+                    None => match bearer {
+                        Some(shown) => self.service.page_for(path, shown),
+                        None => self.service.page(path),
+                    },
                 };
                 page.unwrap_or_else(nothing)
             }
@@ -256,7 +282,7 @@ impl<S: Service> Booth<S> {
             Err(answer) => return Some(answer),
         };
         let bearer = bearer(shown.as_ref());
-        self.service.post(Posted { path: &path, bearer, body }).await
+        self.service.post(Posted { path: &path, bearer, body, peer: self.peer }).await
     }
 
     /// The body of a request that says it is JSON.

@@ -151,6 +151,7 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
         default_league,
         league,
         roster,
+        public_url: None,
         open_referees,
         networks,
     };

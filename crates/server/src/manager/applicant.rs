@@ -1,5 +1,6 @@
 //! Who wants to register: what it says of itself, and whether it may be called.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -10,6 +11,8 @@ use league_agent::targets::{Forbidden, Targets};
 use league_core::manager::{Profile, ProtocolVersion};
 use league_wire::message::{ErrorReport, Meta};
 use league_wire::{Code, Dialect, Envelope};
+
+use super::relay;
 
 /// Who wants to register, and how it asked.
 pub(super) struct Applicant<'a> {
@@ -51,16 +54,23 @@ pub(super) fn check_reach(
 }
 
 /// What an agent says of itself, as the league keeps it.
-pub(super) fn profile(meta: Meta, dialect: Dialect) -> Result<Profile, Box<ErrorReport>> {
+pub(super) fn profile(
+    meta: Meta,
+    dialect: Dialect,
+    peer: SocketAddr,
+) -> Result<Profile, Box<ErrorReport>> {
     let version = meta.protocol_version.as_deref().map(str::parse);
     let protocol_version = version.transpose().map_err(|_| {
         let got = meta.protocol_version.as_deref().unwrap_or_default();
         let text = format!("protocol_version: expected a version such as 2.1.0, got {got:?}");
         refusal(Code::E018, &text)
     })?;
-    let endpoint = meta.contact_endpoint.as_deref().unwrap_or_default();
+    let endpoint = match meta.pull {
+        true => Cow::Owned(mailbox(&meta, peer)?),
+        false => Cow::Borrowed(meta.contact_endpoint.as_deref().unwrap_or_default()),
+    };
     // Document 002's agents name no address; the league gives them the documented one.
-    if !(endpoint.is_empty() || is_callable(endpoint)) {
+    if !(meta.pull || endpoint.is_empty() || is_callable(&endpoint)) {
         let text = format!("contact_endpoint: expected http://host:port/mcp, got {endpoint:?}");
         return Err(refusal(Code::E003, &text));
     }
@@ -69,9 +79,19 @@ pub(super) fn profile(meta: Meta, dialect: Dialect) -> Result<Profile, Box<Error
         version: meta.version.as_str().into(),
         protocol_version: protocol_version.unwrap_or(ProtocolVersion::OLDEST),
         games: meta.game_types,
-        endpoint: endpoint.into(),
+        endpoint: endpoint.as_ref().into(),
         dialect: meta.dialect.unwrap_or(dialect).name().into(),
         email: meta.contact_email.as_deref().map(Arc::from),
         batch: meta.batch,
     })
+}
+
+/// What is kept as the address of a player that has none.
+fn mailbox(meta: &Meta, peer: SocketAddr) -> Result<String, Box<ErrorReport>> {
+    if meta.contact_endpoint.is_some() {
+        let text = "contact_endpoint: a player that pulls has no address; leave it out, or `pull`";
+        return Err(refusal(Code::E003, text));
+    }
+    let email = meta.contact_email.as_deref().unwrap_or_default();
+    Ok(relay::address(&host(peer), &meta.display_name, &meta.version, email))
 }

@@ -29,6 +29,7 @@ use tokio::sync::Notify;
 
 use super::contacts::Contacts;
 use super::news::Notice;
+use super::relay::{Call, From, Mailbox, Mailboxes, Reply, Unanswered};
 use super::witness::{self, Begun, Templates};
 use crate::letters::{Letters, Part};
 use crate::limits::{LETTERS_BYTES_MAX, LETTERS_MAX, NOTICES_MAX, ORDER_TRIES};
@@ -37,7 +38,7 @@ use crate::limits::{LETTERS_BYTES_MAX, LETTERS_MAX, NOTICES_MAX, ORDER_TRIES};
 #[derive(Debug)]
 pub(super) struct Courier {
     pub(super) agent: AgentId,
-    pub(super) endpoint: Arc<str>,
+    route: Route,
     pub(super) dialect: Dialect,
     pub(super) batch: bool,
     pub(super) token: AuthToken,
@@ -72,6 +73,15 @@ pub(super) struct Mail {
     is_last: bool,
 }
 
+/// Where an agent gets its mail.
+#[derive(Debug, Clone)]
+pub(super) enum Route {
+    /// It is called there.
+    Address(Arc<str>),
+    /// It fetches it.
+    Mailbox(Arc<Mailbox>),
+}
+
 /// What a courier carries letters with.
 #[derive(Clone, Copy)]
 pub(super) struct Bag<'a> {
@@ -79,19 +89,20 @@ pub(super) struct Bag<'a> {
     pub(super) policy: &'a Policy,
     pub(super) letters: &'a Letters,
     pub(super) templates: &'a Templates,
+    pub(super) mailboxes: &'a Mailboxes,
 }
 
 impl Courier {
     pub(super) fn new(
         (agent, token): (AgentId, AuthToken),
-        (endpoint, dialect, batch): (Arc<str>, Dialect, bool),
+        (route, dialect, batch): (Route, Dialect, bool),
         (league, contacts): (LeagueId, Arc<Contacts>),
     ) -> Self {
         let (mail, arrived, breaker) = (Mutex::default(), Notify::new(), Mutex::default());
         let search = Mutex::default();
         Self {
             agent,
-            endpoint,
+            route,
             dialect,
             batch,
             token,
@@ -132,7 +143,7 @@ impl Courier {
             talk::posted(self.agent, letter, &body);
             let part = witness::part(letter, dialect, (&id, &body), None);
             let (begun, timeout) = (Begun::now(), bag.policy.default_timeout());
-            let told = bag.exchange.tell(&self.endpoint, body, timeout).await;
+            let told = self.tell(bag, body.into(), timeout).await;
             let place = (&self.league, self.agent, dialect);
             witness::called(bag.letters, place, &begun, vec![part], &told);
             match told {
@@ -200,10 +211,19 @@ impl Courier {
                     return None;
                 }
             }
-            match wait {
-                Some(wait) => drop(tokio::time::timeout(wait, self.arrived.notified()).await),
-                None => self.arrived.notified().await,
+            tokio::select! {
+                () = self.arrived.notified() => {}
+                () = pause(wait) => {}
+                () = self.returned() => *lock(&self.breaker) = None,
             }
+        }
+    }
+
+    /// Comes back when an agent that fetches its mail does so after it was away.
+    async fn returned(&self) {
+        match &self.route {
+            Route::Mailbox(mailbox) => mailbox.returned().await,
+            Route::Address(_) => std::future::pending().await,
         }
     }
 
@@ -217,8 +237,13 @@ impl Courier {
         newer.iter().for_each(|notice| self.post(notice));
     }
 
-    /// How long the address is not called.
+    /// How long the agent is not called.
     fn refused_for(&self) -> Option<Duration> {
+        if let Route::Mailbox(mailbox) = &self.route
+            && !mailbox.is_present()
+        {
+            return Some(Duration::MAX);
+        }
         let now = ambient::now();
         match lock(&self.breaker).as_ref()?.allow(now) {
             Permission::Refused { until } => Some(until.since(now)),
@@ -228,13 +253,13 @@ impl Courier {
 
     /// Calls the agent, and remembers whether it answers.
     async fn call(&self, bag: Bag<'_>, parcel: &[Packed]) -> Result<Option<Answered>, CallError> {
-        let Bag { exchange, policy, letters, .. } = bag;
+        let Bag { policy, letters, .. } = bag;
         let begun = Begun::now();
         if let Some(breaker) = lock(&self.breaker).as_mut() {
             breaker.apply(Tried::Begun, ambient::now());
         }
         let body = body_of(parcel);
-        let told = exchange.tell(&self.endpoint, body, policy.default_timeout()).await;
+        let told = self.tell(bag, body, policy.default_timeout()).await;
         let parts = parcel.iter().filter_map(|packed| packed.part.clone()).collect();
         witness::called(letters, self.place(), &begun, parts, &told);
         let lost = |error| self.contacts.lost((&self.league, self.agent), parcel[0].kind, error);
@@ -257,6 +282,30 @@ impl Courier {
             Err(CallError::Ours(_)) => {}
         }
         told
+    }
+
+    /// Brings `body` to the agent and waits for what it says.
+    async fn tell(
+        &self,
+        bag: Bag<'_>,
+        body: Bytes,
+        timeout: Duration,
+    ) -> Result<Option<Answered>, CallError> {
+        match &self.route {
+            Route::Address(endpoint) => bag.exchange.tell(endpoint, body, timeout).await,
+            Route::Mailbox(mailbox) => {
+                let call = Call { from: From::Manager, is_invitation: false, body };
+                match bag.mailboxes.call(mailbox, call, timeout).await {
+                    Ok(Reply::Posted(body)) => {
+                        Ok(Some(Answered { status: 200, body, retry_after: None }))
+                    }
+                    Ok(Reply::Present) => Ok(None),
+                    Err(Unanswered::Full(_)) => Err(CallError::Busy),
+                    Err(Unanswered::Silent(wait)) => Err(CallError::TimedOut(wait)),
+                    Err(Unanswered::Closed) => Err(CallError::Ours("the league closes".into())),
+                }
+            }
+        }
     }
 
     /// Sends messages in the agent's dialect, together if it takes batches, until they arrive or
@@ -302,7 +351,7 @@ impl Courier {
         let (id, body) = bag.exchange.encode(self.dialect, &letter);
         let part = witness::part(&letter, self.dialect, (&id, &body), None);
         let (begun, timeout) = (Begun::now(), bag.policy.default_timeout());
-        let told = bag.exchange.tell(&self.endpoint, body, timeout).await;
+        let told = self.tell(bag, body.into(), timeout).await;
         witness::called(bag.letters, self.place(), &begun, vec![part], &told);
         let answers = told.is_ok();
         if answers {
@@ -389,6 +438,14 @@ struct Packed {
     part: Option<Part>,
     /// The letter itself, in case that it is not understood.
     letter: Option<Letter>,
+}
+
+/// Lets `wait` pass; for ever if there is none.
+async fn pause(wait: Option<Duration>) {
+    match wait {
+        Some(wait) => tokio::time::sleep(wait).await,
+        None => std::future::pending().await,
+    }
 }
 
 fn body_of(parcel: &[Packed]) -> Bytes {

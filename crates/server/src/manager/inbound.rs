@@ -7,23 +7,21 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use league_agent::ambient;
-use league_agent::caller::Caller;
 use league_agent::component::Component;
 use league_agent::desk::{self, Desk, Signed, Witness, refusal, shown_token};
-use league_agent::endpoint::{Answer, Posted, Service};
-use league_agent::exchange::{Exchange, new_conversation};
+use league_agent::endpoint::{Answer, Asked, Posted, Service};
 use league_agent::guard::lock;
 use league_agent::log::Level;
 use league_agent::targets::Targets;
 use league_agent::vitals::Vitals;
 use league_core::id::{AgentId, LeagueId, RefereeId};
 use league_core::manager::dispatch::Handout;
-use league_core::manager::{Application, Command, League, Reply, Returning, VoidCause};
+use league_core::manager::{Application, Command, League, Reply, VoidCause};
 use league_core::proof::{Keys, Token};
 use league_core::roster::{AgentState, Reason};
 use league_wire::message::{
     AssignedMatches, ErrorReport, GetAssignedMatches, LeagueQuery, MatchProgress, MatchProgressAck,
-    MatchResultAck, MatchResultReport, Meta, Ping, Pong, RegisterResponse,
+    MatchResultAck, MatchResultReport, Meta, Pong, RegisterResponse,
 };
 use league_wire::{
     AuthToken, Code, Decision, Dialect, Envelope, JoinCode, Letter, Message, MessageType, Sender,
@@ -39,10 +37,8 @@ use super::leagues::{Leagues, Newcomer};
 use super::news::{self, Table};
 use super::view::Reader;
 use super::witness::Epilogues;
-use super::{Stub, admin, evidence, gauges, query, shape, view, witness, words};
-use crate::limits::{ASSIGNMENTS_USUAL, HANDOUTS_MAX, LIST_WHOLE_MAX, OLD_ADDRESS_WAIT};
-
-const PROBING_AGENT: &str = concat!("league_manager/", env!("CARGO_PKG_VERSION"));
+use super::{Stub, admin, evidence, gauges, query, relay, shape, view, witness, words};
+use crate::limits::{ASSIGNMENTS_USUAL, HANDOUTS_MAX, LIST_WHOLE_MAX};
 
 /// The manager behind an endpoint: every league it hosts.
 pub struct Manager {
@@ -91,6 +87,19 @@ impl Manager {
     #[must_use]
     pub fn calling(self, targets: Targets) -> Self {
         Self { targets, ..self }
+    }
+
+    pub(super) const fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    pub(super) const fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// Notes that a token was shown.
+    pub(super) fn saw(&self, nonce: [u8; 32]) {
+        lock(&self.seen).insert(nonce);
     }
 
     pub(super) const fn keys(&self) -> &Keys {
@@ -181,7 +190,8 @@ impl Manager {
     ) -> Result<(AgentId, AuthToken, LeagueId), Box<ErrorReport>> {
         let stub = self.league_to_join(caller.envelope, who)?;
         let join_code = meta.join.as_ref().map(|code| Sha256::digest(code.reveal()).into());
-        let profile = profile(meta, caller.dialect)?;
+        self.check_pull(&stub, &meta, who)?;
+        let profile = profile(meta, caller.dialect, caller.peer)?;
         check_reach(&self.targets, &profile.endpoint, caller.peer)?;
         let known = self.returning(&stub, caller.envelope, &profile.endpoint).await?;
         let conversation = caller.envelope.conversation.clone();
@@ -244,46 +254,6 @@ impl Manager {
                  (`league approve {referee}`); with the league's join key it needs no approval"
             )
         })
-    }
-
-    /// Who comes back, if the registration shows a token. A token that is nobody's is refused, so
-    /// that a stale one does not make its owner somebody else.
-    async fn returning(
-        &self,
-        stub: &Stub,
-        envelope: &Envelope,
-        endpoint: &str,
-    ) -> Result<Option<Returning>, Box<ErrorReport>> {
-        if envelope.token.is_none() {
-            return Ok(None);
-        }
-        let agent = self.authenticate(stub, envelope)?;
-        let old = {
-            let published = stub.published();
-            endpoint_of(&published.league, agent).filter(|old| old.as_ref() != endpoint)
-        };
-        let old_is_silent = match old {
-            Some(old) => !self.answers(&old, envelope).await,
-            None => true,
-        };
-        Ok(Some(Returning { agent, old_is_silent }))
-    }
-
-    /// Whether anybody answers at the old address of whoever sent `shown` with its own token.
-    async fn answers(&self, address: &str, shown: &Envelope) -> bool {
-        let envelope = Envelope {
-            sender: Sender::LeagueManager(None),
-            timestamp: ambient::now(),
-            conversation: new_conversation("mgr"),
-            token: shown.token.clone(),
-            league_id: shown.league_id.clone(),
-        };
-        let letter = Letter { envelope, message: Message::Ping(Ping {}) };
-        // On a new connection: an old one says nothing about who listens now.
-        let caller = Caller::within(self.targets.clone(), PROBING_AGENT, OLD_ADDRESS_WAIT);
-        let probe = Exchange::new(caller);
-        let (_, body) = probe.encode(Dialect::Flat, &letter);
-        probe.tell(address, body, OLD_ADDRESS_WAIT).await.is_ok()
     }
 
     /// Whether an agent has shown its token since it registered.
@@ -376,8 +346,9 @@ impl Manager {
         let most = message.limit.unwrap_or(ASSIGNMENTS_USUAL) as usize;
         let published = stub.published();
         let (league, table) = (&published.league, Table::of_last_round(&published.league));
+        let around = (&*table, stub.mailboxes());
         let assigned =
-            held.iter().filter_map(|held| news::start_match(&self.keys, league, held, &table));
+            held.iter().filter_map(|held| news::start_match(&self.keys, league, held, around));
         let assignments = assigned.take(most.min(HANDOUTS_MAX)).collect();
         Ok(Message::AssignedMatches(AssignedMatches { assignments }).into())
     }
@@ -425,12 +396,16 @@ impl Manager {
     }
 
     /// The agent that the sender claims to be, if its token says so too.
-    fn authenticate(&self, stub: &Stub, envelope: &Envelope) -> Result<AgentId, Box<ErrorReport>> {
+    pub(super) fn authenticate(
+        &self,
+        stub: &Stub,
+        envelope: &Envelope,
+    ) -> Result<AgentId, Box<ErrorReport>> {
         let published = stub.published();
         let (agent, nonce) = self.prove(&published.league, envelope)?;
         self.figures.clock(&published.league, agent, envelope.timestamp);
         drop(published);
-        lock(&self.seen).insert(nonce);
+        self.saw(nonce);
         Ok(agent)
     }
 
@@ -559,8 +534,15 @@ impl Service for Manager {
         Component::Manager
     }
 
+    async fn get(&self, asked: Asked<'_>) -> Option<Answer> {
+        relay::fetch(self, asked).await
+    }
+
     async fn post(&self, posted: Posted<'_>) -> Option<Answer> {
-        admin::answer(self, posted).await
+        match posted.path.starts_with("/api/v1/admin/") {
+            true => admin::answer(self, posted).await,
+            false => relay::post(self, posted).await,
+        }
     }
 }
 
@@ -582,14 +564,14 @@ fn acknowledgement(of: MessageType) -> Signed {
     Message::Ack(league_wire::message::Ack { of: Some(of) }).into()
 }
 
-fn endpoint_of(league: &League, agent: AgentId) -> Option<Arc<str>> {
+pub(super) fn endpoint_of(league: &League, agent: AgentId) -> Option<Arc<str>> {
     match agent {
         AgentId::Player(id) => league.player(id).map(|player| player.profile.endpoint.clone()),
         AgentId::Referee(id) => league.referee(id).map(|referee| referee.profile.endpoint.clone()),
     }
 }
 
-fn nonce_of(league: &League, agent: AgentId) -> Option<[u8; 32]> {
+pub(super) fn nonce_of(league: &League, agent: AgentId) -> Option<[u8; 32]> {
     match agent {
         AgentId::Player(id) => league.player(id).map(|player| player.nonce),
         AgentId::Referee(id) => league.referee(id).map(|referee| referee.nonce),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::figures::Figures;
 use super::view::Reader;
-use super::{Stub, words};
+use super::{Stub, relay, words};
 
 /// Every agent of a league.
 pub(super) fn document(stub: &Stub, figures: &Figures, reader: Reader) -> Value {
@@ -32,6 +32,14 @@ pub(super) fn document(stub: &Stub, figures: &Figures, reader: Reader) -> Value 
         let seen = contact.seen.max(figures.heard(league.id(), id));
         entry["last_seen"] = json!(seen.map(iso::format));
         entry["not_reached_since"] = json!(contact.lost_since.map(iso::format));
+        if let AgentId::Player(player) = id
+            && relay::is_pull(&profile.endpoint)
+        {
+            let mailbox = stub.mailboxes().of(player);
+            let polled = mailbox.and_then(|mailbox| mailbox.last_poll());
+            entry["pull"] = json!(true);
+            entry["last_poll"] = json!(polled.map(iso::format));
+        }
         people.tell(&mut entry, league, id);
         entry
     };

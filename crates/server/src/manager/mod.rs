@@ -22,6 +22,8 @@ mod members;
 mod news;
 mod outbound;
 mod query;
+pub mod relay;
+mod returning;
 mod shape;
 mod stall;
 #[cfg(test)]
@@ -39,6 +41,7 @@ use league_core::manager::{Command, League, Refusal, Reply};
 use tokio::sync::{mpsc, oneshot};
 
 use contacts::Contacts;
+use relay::Mailboxes;
 use untaken::Untaken;
 
 use crate::journal::Head;
@@ -61,6 +64,7 @@ pub struct Stub {
     letters: Letters,
     contacts: Arc<Contacts>,
     untaken: Arc<Untaken>,
+    mailboxes: Arc<Mailboxes>,
 }
 
 /// What is durable, and therefore what may be shown.
@@ -110,8 +114,8 @@ impl Stub {
         let (mailbox, asks) = mpsc::channel(MAILBOX_MAX);
         let published = Published { league: books.league().clone(), head: books.head() };
         let (published, letters) = (Arc::new(RwLock::new(published)), books.letters());
-        let (contacts, untaken) = (Arc::default(), Arc::default());
-        (Self { mailbox, published, letters, contacts, untaken }, asks)
+        let (contacts, untaken, mailboxes) = (Arc::default(), Arc::default(), Arc::default());
+        (Self { mailbox, published, letters, contacts, untaken, mailboxes }, asks)
     }
 
     /// Asks the writer; the answer comes when what it says is in the books.
@@ -186,6 +190,17 @@ impl Stub {
     /// The matches that nobody takes.
     fn untaken(&self) -> &Untaken {
         &self.untaken
+    }
+
+    /// The mailboxes of players without an open port.
+    pub fn mailboxes(&self) -> &Mailboxes {
+        &self.mailboxes
+    }
+
+    /// Says where referees call the manager, such as `http://10.0.0.5:8000`. Players without an
+    /// open port are taken from then on.
+    pub fn relay_at(&self, address: &str) {
+        self.mailboxes.reach_at(address);
     }
 
     /// The durable state, for a short look.

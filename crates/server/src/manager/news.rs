@@ -23,6 +23,7 @@ use league_wire::{
     AgentState, AuthToken, Dialect, DrawSeed, Fragment, Listed, Message, MoveValue, PlayerResult,
 };
 
+use super::relay::{self, Mailboxes};
 use crate::limits::LIST_WHOLE_MAX;
 
 /// The best so many are in every table.
@@ -286,7 +287,7 @@ pub(super) fn start_match(
     keys: &Keys,
     league: &League,
     handout: &Handout,
-    table: &Table,
+    (table, mailboxes): (&Table, &Mailboxes),
 ) -> Option<StartMatch> {
     let round = league.open_round()?;
     let open = league.open_match(handout.match_id)?;
@@ -295,7 +296,8 @@ pub(super) fn start_match(
     if !is_theirs || league.is_away(AgentId::Referee(handout.referee)) {
         return None;
     }
-    let assigned = |seat: Seat| assigned_player(keys, league, open, (handout, seat), table);
+    let around = (table, mailboxes);
+    let assigned = |seat: Seat| assigned_player(keys, league, open, (handout, seat), around);
     let (a, b) = (assigned(Seat::A)?, assigned(Seat::B)?);
     let draw = Draw::new(league.id(), handout.match_id, open.rematch);
     let seed = draw.seed(keys);
@@ -328,7 +330,7 @@ fn assigned_player(
     league: &League,
     open: &OpenMatch,
     (handout, seat): (&Handout, Seat),
-    table: &Table,
+    (table, mailboxes): (&Table, &Mailboxes),
 ) -> Option<AssignedPlayer> {
     let player = league.player(open.pairing.player(seat))?;
     let form = league.policy().token_form();
@@ -336,10 +338,15 @@ fn assigned_player(
     let (match_id, attempt, referee) = (handout.match_id, open.attempt, open.referee);
     let to_send = match_proof(&token, league.id(), match_id, attempt, referee);
     let to_expect = reply_proof(&token, league.id(), match_id, attempt);
+    let relayed = relay::is_pull(&player.profile.endpoint);
     Some(AssignedPlayer {
         player_id: player.id,
-        endpoint: player.profile.endpoint.to_string(),
+        endpoint: match relayed {
+            true => mailboxes.endpoint(player.id),
+            false => player.profile.endpoint.to_string(),
+        },
         dialect: dialect(league.dialect(AgentId::Player(player.id))?),
+        relayed,
         match_proof: Some(AuthToken::new(&to_send.expose())),
         reply_proof: Some(AuthToken::new(&to_expect.expose())),
         token_hash: Some(token.hash().to_string()),

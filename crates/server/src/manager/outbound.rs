@@ -10,18 +10,18 @@ use league_core::id::{AgentId, MatchId, RoundId};
 use league_core::manager::dispatch::Handout;
 use league_core::manager::{Command, Effect, League, Phase, Refusal, VoidCause};
 use league_core::policy::Policy;
-use league_core::proof::Keys;
+use league_core::proof::{Keys, Token};
 use league_core::roster::{AgentState, Reason};
 use league_core::time::Timestamp;
 use league_wire::{AuthToken, Dialect, Message};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
-use super::courier::{Bag, Courier, Mail};
+use super::courier::{Bag, Courier, Mail, Route};
 use super::course;
 use super::news::{self, Notice, Table};
 use super::witness::Templates;
-use super::{Alarm, AskError, Stub, shape};
+use super::{Alarm, AskError, Stub, relay, shape};
 use crate::limits::{END_TOLD_WITHIN, LEAVE_TIMEOUT};
 
 /// Everything a league's manager sends.
@@ -88,6 +88,7 @@ impl Outbound {
         };
         // Whoever cannot be reached now hears of it when the league is opened again.
         let _too_slow = tokio::time::timeout(LEAVE_TIMEOUT, delivered).await;
+        self.stub.mailboxes().close_all();
     }
 
     /// Takes up the mail of every agent, and says again what the current phase says.
@@ -125,6 +126,7 @@ impl Outbound {
                 if let Some(courier) = lock(&self.couriers).remove(&agent) {
                     courier.dismiss();
                 }
+                self.close_mailbox(agent);
             }
             Effect::AnnounceRound(round) => {
                 let published = self.stub.published();
@@ -248,7 +250,8 @@ impl Outbound {
         };
         let token = self.keys.token(league.policy().token_form(), league.id(), agent, &nonce);
         let dialect = news::dialect(league.dialect(agent).expect("it has just registered"));
-        let address = (profile.endpoint.clone(), dialect, profile.batch);
+        let route = self.route(agent, &profile.endpoint, &token);
+        let address = (route, dialect, profile.batch);
         let token = AuthToken::new(token.expose());
         self.stub.contacts().returned(agent);
         let place = (league.id().clone(), self.stub.contacts().clone());
@@ -270,9 +273,30 @@ impl Outbound {
         });
     }
 
+    /// How `agent` is reached: at its address, or through its mailbox.
+    fn route(&self, agent: AgentId, endpoint: &Arc<str>, token: &Token) -> Route {
+        match agent {
+            AgentId::Player(player) if relay::is_pull(endpoint) => {
+                Route::Mailbox(self.stub.mailboxes().open(player, token))
+            }
+            AgentId::Player(_) | AgentId::Referee(_) => {
+                self.close_mailbox(agent);
+                Route::Address(endpoint.clone())
+            }
+        }
+    }
+
+    fn close_mailbox(&self, agent: AgentId) {
+        match agent {
+            AgentId::Player(player) => self.stub.mailboxes().close(player),
+            AgentId::Referee(_) => {}
+        }
+    }
+
     fn bag<'a>(&'a self, policy: &'a Policy) -> Bag<'a> {
         let (exchange, letters) = (&self.exchange, self.stub.letters());
-        Bag { exchange, policy, letters, templates: &self.templates }
+        let mailboxes = self.stub.mailboxes();
+        Bag { exchange, policy, letters, templates: &self.templates, mailboxes }
     }
 
     async fn deliver(&self, courier: &Courier, mail: Mail) {
@@ -282,7 +306,8 @@ impl Outbound {
             let published = self.stub.published();
             let table = lock(&self.table).clone();
             let order = |handout: &Handout| {
-                let order = news::start_match(&self.keys, &published.league, handout, &table)?;
+                let around = (&*table, self.stub.mailboxes());
+                let order = news::start_match(&self.keys, &published.league, handout, around)?;
                 Some((*handout, Message::StartMatch(order)))
             };
             let orders: Vec<_> = mail.handouts.iter().filter_map(order).collect();

@@ -178,7 +178,9 @@ impl Bout {
         for event in &events {
             self.record(now, event);
             self.count_silence(event);
-            conduct::note(&mut self.account.conduct, event);
+            if !self.excuses.forgives(event) {
+                conduct::note(&mut self.account.conduct, event);
+            }
             self.note_trouble(event);
             self.excuses.hear(event);
             for effect in self.machine.effects(event) {

@@ -74,6 +74,16 @@ impl Excuses {
         }
     }
 
+    /// Whether `event` is a call that never left us, which counts against nobody.
+    pub(super) fn forgives(&self, event: &Event) -> bool {
+        let (Event::InvitationUnreachable { seat, .. }
+        | Event::AttemptFailed { seat, failure: Failure::Unreachable, .. }) = event
+        else {
+            return false;
+        };
+        self.0[*seat].as_ref().is_some_and(|excuse| excuse.unsent)
+    }
+
     /// Whoever has acted needs its excuse no longer.
     pub(super) fn hear(&mut self, event: &Event) {
         match event {
@@ -217,6 +227,11 @@ mod tests {
         assert!(!excuses.covers(Seat::A, &trouble(Failure::Unreachable)));
         excuses.excuse(Seat::A, "no descriptors".into());
         assert!(excuses.covers(Seat::A, &trouble(Failure::Unreachable)));
+        let failed = |seat, failure| {
+            excuses.forgives(&Event::AttemptFailed { seat, attempt: 1, failure, retry_at: at(0) })
+        };
+        assert!(failed(Seat::A, Failure::Unreachable) && !failed(Seat::B, Failure::Unreachable));
+        assert!(!failed(Seat::A, Failure::Silence));
         assert!(!excuses.covers(Seat::A, &trouble(Failure::Silence)));
         assert!(!excuses.covers(Seat::B, &trouble(Failure::Unreachable)));
         excuses.hear(&Event::Asked { seat: Seat::A, attempt: 2, deadline: at(9) });

@@ -96,6 +96,24 @@ pub(super) fn unanswered(seat: Seat, window: Option<u32>, error: AskError) -> Op
     }
 }
 
+/// Why a call brought no answer, to a player whose calls the manager takes if `is_relayed`: that
+/// the manager cannot be reached is no fault of the player's.
+pub(super) fn of_relay(is_relayed: bool, error: AskError) -> AskError {
+    match error {
+        AskError::Call(
+            ref no @ (CallError::NotConnected(_) | CallError::Broken(_) | CallError::Busy),
+        ) if is_relayed => {
+            let text = format!("the manager, which takes the player's calls, did not: {no}");
+            AskError::Call(CallError::Ours(clipped(text).into()))
+        }
+        AskError::Call(_)
+        | AskError::Frame { .. }
+        | AskError::WrongId { .. }
+        | AskError::Refused { .. }
+        | AskError::Decode(_) => error,
+    }
+}
+
 fn clipped(mut text: String) -> String {
     text.truncate(text.floor_char_boundary(CAUSE_BYTES_MAX));
     text

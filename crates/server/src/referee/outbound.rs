@@ -143,6 +143,7 @@ impl Letters {
                 None => break first.clone(),
             }
         };
+        let reply = reply.map_err(|error| heard::of_relay(player.relayed, error));
         if let Ok(Some(at)) = reply.as_ref().map(|reply| reply.envelope.timestamp) {
             referee.clocks.note(player.player_id, at, self.clock_skew);
         }

@@ -241,6 +241,7 @@ impl<F: FnMut(AgentNews)> Crew<F> {
             max_concurrent_matches: None,
             dialect: Some(plan.dialect),
             batch: true,
+            pull: false,
             join: plan.join.clone(),
         };
         let application = Application {

@@ -94,6 +94,7 @@ impl Hall {
         let (outbound_keys, own_keys) = (keys.clone(), keys.clone());
         let join_key = JoinCode::new(keys.join_key(&league).expose());
         let (stub, actor) = Actor::new(books, |stub| Outbound::new(stub, outbound_keys, exchange));
+        stub.relay_at(&format!("http://{address}"));
         let leagues = BTreeMap::from([(league.clone(), stub.clone())]);
         let manager = Manager::new(keys, admin, leagues).at(Rates::of_one_house());
         let manager = Arc::new(manager.calling(targets));
@@ -285,6 +286,7 @@ impl Hall {
             max_concurrent_matches: None,
             dialect: Some(Dialect::Flat),
             batch: true,
+            pull: false,
             join: None,
         };
         let (manager, league) = (self.manager.clone(), Some(self.league.clone()));

@@ -25,12 +25,12 @@ use tokio::task::JoinSet;
 
 use super::disk::{self, Identity};
 use super::roster::{self, Roster, RosterError};
-use super::{drift, join, make_directory};
+use super::{drift, join, make_directory, reach};
 use crate::journal::{Journal, JournalError, Outage, SqliteJournal, sqlite};
 use crate::limits::{FILE_LOOK_PAUSE, FOUNDINGS_MAX, REOPEN_PAUSE};
 use crate::manager::blueprint::{BadBlueprint, Blueprint};
 use crate::manager::{
-    Actor, Alarm, Books, FoundError, Founding, Leagues, Manager, OpenError, Outbound,
+    Actor, Alarm, Books, FoundError, Founding, Leagues, Manager, OpenError, Outbound, Stub,
 };
 use crate::secret::{self, SecretError};
 
@@ -53,6 +53,8 @@ pub struct ServePlan {
     pub league: Option<Blueprint>,
     /// Who may play in it: a file with a code for each of them.
     pub roster: Option<PathBuf>,
+    /// Where others call the manager, if that is not where it listens.
+    pub public_url: Option<String>,
     /// Whether every referee may officiate, although others can reach the manager too.
     pub open_referees: bool,
     /// Private networks whose agents are called although others can reach the manager too.
@@ -163,7 +165,9 @@ pub async fn serve(
     let targets = networks.fold(Targets::of_server(address), Targets::and);
     let is_open = plan.open_referees || address.ip().to_canonical().is_loopback();
     let referees = if is_open { RefereeAdmission::Open } else { RefereeAdmission::KeyOrApproval };
-    let (mut host, mut inbox) = Host::open(plan, targets.clone(), referees).await?;
+    let reached_at = plan.public_url.clone().unwrap_or_else(|| reach::url(address));
+    let house = (targets.clone(), referees, reached_at);
+    let (mut host, mut inbox) = Host::open(plan, house).await?;
     let file = host.file.clone();
     let leagues = host.open_all(plan, &mut tell).await?;
     let manager = Manager::hosting(host.desk.keys.clone(), host.admin(plan)?, host.leagues());
@@ -244,6 +248,8 @@ struct Desk {
     targets: Targets,
     /// Which referees may officiate.
     referees: RefereeAdmission,
+    /// Where referees call the manager for players without an open port.
+    reached_at: String,
     /// Whether the database is where it was opened.
     in_place: watch::Sender<bool>,
 }
@@ -256,8 +262,7 @@ struct Inbox {
 impl Host {
     async fn open(
         plan: &ServePlan,
-        targets: Targets,
-        referees: RefereeAdmission,
+        (targets, referees, reached_at): (Targets, RefereeAdmission, String),
     ) -> Result<(Self, Inbox), ServeError> {
         let data = plan.data.clone();
         make_directory(&data).map_err(|source| ServeError::Data { path: data.clone(), source })?;
@@ -283,6 +288,7 @@ impl Host {
             data,
             targets,
             referees,
+            reached_at,
             in_place: watch::Sender::new(true),
         };
         let (writers, tasks) = (JoinSet::new(), JoinSet::new());
@@ -412,7 +418,10 @@ impl Desk {
         let (keys, news, id) = (self.keys.clone(), self.news.clone(), league.clone());
         // The league's state has it too; a bell that nobody hears in time need not ring later.
         let bell = move |alarm| drop(news.try_send(ServeNews::Alarm(id.clone(), alarm)));
-        let outbound = |stub| Outbound::new(stub, keys, exchange).alarming(bell);
+        let outbound = |stub: Stub| {
+            stub.relay_at(&self.reached_at);
+            Outbound::new(stub, keys, exchange).alarming(bell)
+        };
         let (stub, actor) = Actor::new(books, outbound);
         self.leagues.host(league.clone(), stub);
         actor

@@ -8,6 +8,7 @@ mod hall;
 mod host;
 mod join;
 mod keyring;
+mod reach;
 mod recount;
 mod resume;
 pub mod roster;

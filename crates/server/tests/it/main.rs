@@ -28,6 +28,10 @@ mod own_referee;
 #[cfg(test)]
 mod players;
 #[cfg(test)]
+mod pull;
+#[cfg(test)]
+mod puller;
+#[cfg(test)]
 mod registration;
 #[cfg(test)]
 mod restart;

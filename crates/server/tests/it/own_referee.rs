@@ -135,6 +135,7 @@ fn scene_on(
             max_concurrent_matches: Some(8),
             dialect: None,
             batch: true,
+            pull: false,
             join: None,
         },
         timeout: PATIENCE,

@@ -164,6 +164,7 @@ impl Stage {
         });
         let listener = listener.expect("a port");
         let address = listener.local_addr().unwrap();
+        stub.relay_at(&format!("http://{address}"));
         let stop = quitting.clone();
         let writing = runtime.spawn(async move { actor.run(stop).await.expect("a journal") });
         let serving = runtime.spawn(serve(listener, manager, quitting));
@@ -221,6 +222,7 @@ impl Stage {
             max_concurrent_matches: Some(8),
             dialect: None,
             batch: true,
+            pull: false,
             join: None,
         };
         let league = Some(LEAGUE.parse().unwrap());

@@ -46,4 +46,16 @@ impl Message {
             | Self::Unread(_) => None,
         }
     }
+    /// The attempt at a match that it is about, if it says which.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only what a match asks says it")]
+    pub const fn attempt(&self) -> Option<u32> {
+        match self {
+            Self::GameInvitation(it) => it.attempt,
+            Self::GameStart(it) => it.attempt,
+            Self::ChooseParityCall(it) => it.attempt,
+            Self::GameMoveCall(it) => it.attempt,
+            Self::GameOver(it) => it.attempt,
+            _ => None,
+        }
+    }
 }

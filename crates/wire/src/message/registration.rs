@@ -34,6 +34,8 @@ pub struct Meta {
     pub dialect: Option<Dialect>,
     /// Whether it takes several notifications in one batch.
     pub batch: bool,
+    /// Whether it has no address and fetches what it is sent.
+    pub pull: bool,
     /// What lets it in, if that takes more than asking.
     pub join: Option<JoinCode>,
 }
@@ -126,6 +128,7 @@ impl Meta {
             max_concurrent_matches: f.either(&CONCURRENT)?,
             dialect: f.optional("dialect")?,
             batch: f.optional("batch")?.unwrap_or_default(),
+            pull: f.optional("pull")?.unwrap_or_default(),
             join: f.either(&JOIN)?,
         })
     }
@@ -134,7 +137,7 @@ impl Meta {
     pub(crate) fn is_v21(f: &Fields<'_>) -> bool {
         f.has(GAMES[1])
             || f.has(CONCURRENT[1])
-            || (f.has("protocol_version") && !f.has("contact_endpoint"))
+            || (f.has("protocol_version") && !f.has("contact_endpoint") && !f.has("pull"))
     }
 
     fn write(&self, o: &mut Object<'_>) {
@@ -152,6 +155,9 @@ impl Meta {
         o.optional("dialect", self.dialect.as_ref());
         if self.batch {
             o.field("batch", &true);
+        }
+        if self.pull {
+            o.field("pull", &true);
         }
     }
 }

@@ -63,6 +63,9 @@ pub struct AssignedPlayer {
     pub endpoint: String,
     /// How to speak to it.
     pub dialect: Dialect,
+    /// Whether the manager takes its calls for it, so that a call which cannot be made is no fault
+    /// of the player's.
+    pub relayed: bool,
     /// What the referee shows to the player.
     pub match_proof: Option<AuthToken>,
     /// What the player shows to the referee.
@@ -219,6 +222,7 @@ impl AssignedPlayer {
             player_id: f.required("player_id")?,
             endpoint: f.required("endpoint")?,
             dialect: f.optional("dialect")?.unwrap_or(Dialect::Flat),
+            relayed: f.optional("relayed")?.unwrap_or_default(),
             match_proof: f.optional("match_proof")?,
             reply_proof: f.optional("reply_proof")?,
             token_hash: f.optional("token_hash")?,
@@ -231,6 +235,9 @@ impl AssignedPlayer {
         o.field("player_id", &self.player_id);
         o.field("endpoint", &self.endpoint);
         o.field("dialect", &self.dialect);
+        if self.relayed {
+            o.field("relayed", &true);
+        }
         o.optional("match_proof", self.match_proof.as_ref());
         o.optional("reply_proof", self.reply_proof.as_ref());
         o.optional("token_hash", self.token_hash.as_ref());

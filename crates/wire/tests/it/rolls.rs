@@ -220,7 +220,7 @@ structs! {
         standings scheduled_start result_deadline lease_ms
     }
     AssignedPlayer {
-        player_id endpoint dialect match_proof reply_proof token_hash your_standings
+        player_id endpoint dialect relayed match_proof reply_proof token_hash your_standings
         game_history
     }
     StartMatchAck { match_id attempt status reason }
@@ -283,6 +283,7 @@ rolls! {
         max_concurrent_matches: dice.any(),
         dialect: dice.any(),
         batch: dice.any(),
+        pull: dice.any(),
         join: dice.any(),
     };
 }

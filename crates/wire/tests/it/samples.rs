@@ -360,6 +360,7 @@ fn meta(name: &str, endpoint: &str) -> Meta {
         max_concurrent_matches: None,
         dialect: None,
         batch: false,
+        pull: false,
         join: None,
     }
 }
@@ -389,6 +390,7 @@ fn start_match() -> StartMatch {
         player_id: id,
         endpoint: format!("http://127.0.0.1:{}/mcp", 8100 + id.number()),
         dialect: if id == P01 { Dialect::Flat } else { Dialect::V21 },
+        relayed: false,
         match_proof: Some(AuthToken::new(&format!("prf_0d6be69b{proof}"))),
         reply_proof: Some(AuthToken::new(&format!("prf_d9298a10{proof}"))),
         token_hash: Some(COMMITMENT.into()),

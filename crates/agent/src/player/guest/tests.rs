@@ -226,6 +226,7 @@ fn application(manager: String) -> Application {
         max_concurrent_matches: None,
         dialect: None,
         batch: true,
+        pull: false,
         join: None,
     };
     let dialect = Dialect::Flat;
