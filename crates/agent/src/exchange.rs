@@ -88,6 +88,11 @@ impl Exchange {
         self.caller.check(address)
     }
 
+    /// What it calls with.
+    pub const fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
     /// The part of the league that sends.
     pub const fn component(&self) -> Component {
         self.caller.component()

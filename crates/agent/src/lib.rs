@@ -1,6 +1,7 @@
 //! Legs to stand on, and the front door for whoever writes a player in Rust.
 //!
 //! [`endpoint`] is being called, [`caller`] is calling; both know HTTP and nothing of the protocol.
+//! [`pull`] is being called without a port: fetching what was sent from the manager.
 //! [`address`] is where somebody can be called, [`targets`] who may be, [`rate`] how often.
 //! [`desk`] answers protocol messages behind an endpoint, [`exchange`] sends them and reads the
 //! answers, [`shape`] is how an agent wants to be spoken to. [`register`] is the handshake with the
@@ -26,6 +27,7 @@ pub mod log;
 pub mod lookout;
 pub mod meter;
 pub mod player;
+pub mod pull;
 pub mod rate;
 pub mod register;
 pub mod shape;

@@ -64,6 +64,18 @@ pub const REGISTER_PAUSE_MIN: Duration = Duration::from_millis(100);
 pub const REGISTER_PAUSE_MAX: Duration = Duration::from_secs(5);
 /// Time between two questions of an agent whether it still belongs to its league.
 pub const LOOK_INTERVAL: Duration = Duration::from_secs(10);
+/// How long a player that fetches its turns lets the manager wait for one.
+pub const POLL_WAIT: Duration = Duration::from_secs(25);
+/// Time beyond that in which the manager must have answered a poll.
+pub const POLL_GRACE: Duration = Duration::from_secs(10);
+/// Time for an answer to be taken by the manager.
+pub const TURN_ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often an answer is offered to a manager that does not take it.
+pub const TURN_ANSWER_TRIES: u32 = 3;
+/// Time that a player may take over what it is only told.
+pub const TOLD_TIMEOUT: Duration = Duration::from_secs(1);
+/// Largest document of turns that a player reads: no poll brings more than twice half a megabyte.
+pub const TURNS_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// How long a letter that overtook the registration's answer is kept waiting for it.
 pub const MEMBERSHIP_WAIT: Duration = Duration::from_secs(5);
 /// Most matches whose invitations and answers a player remembers.

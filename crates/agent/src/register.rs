@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use league_core::id::LeagueId;
+use league_core::id::{LeagueId, PlayerId};
 use league_core::proof::Token;
 use league_wire::message::{
     ErrorReport, Meta, PlayerRegistration, RefereeRegistration, RegisterResponse,
@@ -170,9 +170,13 @@ pub struct Application {
 pub async fn player(
     exchange: &Exchange,
     application: &Application,
-) -> Result<Membership<league_core::id::PlayerId>, RegisterError> {
+) -> Result<Membership<PlayerId>, RegisterError> {
+    join(exchange, application, as_player(application)).await
+}
+
+fn as_player(application: &Application) -> Role<PlayerId> {
     let meta = application.meta.clone();
-    let role = Role {
+    Role {
         sender: |id| Sender::Player(id.into()),
         message: Message::LeagueRegisterRequest(PlayerRegistration { meta }),
         read: |message| {
@@ -181,8 +185,23 @@ pub async fn player(
             };
             Ok(response)
         },
-    };
-    join(exchange, application, role).await
+    }
+}
+
+/// Registers a player that has been here again, with its token; `None` if its league is over.
+///
+/// # Errors
+/// If the manager cannot be reached or says no.
+pub async fn player_again(
+    exchange: &Exchange,
+    application: &Application,
+    me: &Membership<PlayerId>,
+) -> Result<Option<Membership<PlayerId>>, RegisterError> {
+    match ask(exchange, application, &as_player(application), Some(me)).await {
+        Ok(member) => Ok(Some(member)),
+        Err(RegisterError::Rejected(report)) if is_past(&report, application.dialect) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Registers a referee.

@@ -128,6 +128,7 @@ Examples:
   league player --manager http://127.0.0.1:8000
   league player --manager http://127.0.0.1:8000 --strategy odd --name Ada
   league player --manager http://127.0.0.1:8000 --count 4 --strategy random,even
+  league player --manager http://10.0.0.5:8000 --pull       behind a firewall
 ")]
 pub(crate) struct PlayerArgs {
     #[command(flatten)]
@@ -139,6 +140,9 @@ pub(crate) struct PlayerArgs {
     /// How many players; with a given port each takes the next one
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) count: u16,
+    /// Listen nowhere: fetch the turns from the manager, for a machine that nobody can call
+    #[arg(long)]
+    pub(crate) pull: bool,
     /// The name shown to people; several are numbered
     #[arg(long, value_name = "NAME", default_value = "Player")]
     pub(crate) name: String,

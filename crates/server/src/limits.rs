@@ -186,6 +186,10 @@ pub const TURNS_MAX: usize = 32;
 pub const TURNS_PER_CALLER_MAX: usize = 16;
 /// Those of everybody who has proved nothing, together.
 pub const TURNS_UNPROVED_MAX: usize = 2;
+/// Longest call that is taken for a pull player.
+pub const RELAYED_BYTES_MAX: usize = 256 * 1024;
+/// Bytes of calls after which a poll brings no further ones.
+pub const POLL_BYTES_FULL: usize = 512 * 1024;
 /// How long a player counts as present after it has polled.
 pub const PRESENCE: Duration = Duration::from_secs(60);
 /// Longest time that a poll waits for a turn; what stands between player and manager may cut off

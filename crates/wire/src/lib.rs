@@ -6,6 +6,7 @@
 //!
 //! Reading: [`frame::parse`], then [`dialect::decode_request`] or [`dialect::decode_result`].
 //! Writing: [`dialect::encode_request`], [`dialect::encode_result`], [`dialect::encode_error`].
+//! [`turns`] is what a player fetches that cannot be called.
 //! [`shown`] and [`redact`] are what may be told of a message to somebody it was not written for.
 #![warn(missing_docs)]
 
@@ -27,6 +28,7 @@ mod scan;
 mod sender;
 pub mod shown;
 mod token;
+pub mod turns;
 mod value;
 mod word;
 mod write;

@@ -1,5 +1,6 @@
 //! Calling: one request, one deadline. Knows HTTP and nothing of the protocol.
 
+mod bearer;
 #[cfg(test)]
 mod tests;
 
@@ -187,8 +188,8 @@ impl Caller {
     async fn exchange(&self, place: &Address, body: Bytes) -> Result<Answered, CallError> {
         let response = self.post(place, body.clone()).await?;
         match with_slash(place, &response) {
-            Some(place) => read(self.post(&place, body).await?).await,
-            None => read(response).await,
+            Some(place) => read(self.post(&place, body).await?, ANSWER_BYTES_MAX).await,
+            None => read(response, ANSWER_BYTES_MAX).await,
         }
     }
 
@@ -209,12 +210,12 @@ impl Caller {
     }
 }
 
-async fn read(response: Response<Incoming>) -> Result<Answered, CallError> {
+async fn read(response: Response<Incoming>, most: usize) -> Result<Answered, CallError> {
     let status = response.status().as_u16();
     let retry_after = response.headers().get(RETRY_AFTER);
     let retry_after = retry_after.and_then(|seconds| seconds.to_str().ok()?.parse().ok());
     let retry_after = retry_after.map(Duration::from_secs);
-    match Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await {
+    match Limited::new(response.into_body(), most).collect().await {
         Ok(body) => Ok(Answered { status, body: body.to_bytes(), retry_after }),
         Err(error) if error.is::<LengthLimitError>() => Err(CallError::TooLarge),
         Err(error) => Err(judge(&*error, false)),

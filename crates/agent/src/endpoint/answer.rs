@@ -74,6 +74,11 @@ impl Answer {
         Self::text(HUNG_UP, "")
     }
 
+    /// Whether the connection is closed instead.
+    pub(crate) const fn is_hung_up(&self) -> bool {
+        self.status == HUNG_UP
+    }
+
     pub(super) fn into_response(self, is_head: bool) -> Result<Response<Full<Bytes>>, HungUp> {
         if self.status == HUNG_UP {
             return Err(HungUp);

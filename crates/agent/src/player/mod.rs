@@ -2,6 +2,7 @@
 //! and believes nobody who cannot prove who they are.
 
 mod answer;
+mod fetch;
 mod guest;
 mod host;
 #[cfg(test)]

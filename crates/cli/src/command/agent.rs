@@ -79,6 +79,10 @@ fn players_plan(args: &PlayerArgs) -> anyhow::Result<PlayersPlan> {
         args.count == 1 || args.join.endpoint.is_none(),
         "--endpoint: several players cannot be called at the same address"
     );
+    ensure!(
+        !args.pull || (args.join.listen.is_none() && args.join.endpoint.is_none()),
+        "--pull: a player that fetches its turns listens nowhere; leave out --listen and --endpoint"
+    );
     let dialect = args.dialect.parse().map_err(|_| {
         let names: Vec<_> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
         anyhow!("--dialect: expected one of {}, got `{}`", names.join(", "), args.dialect)
@@ -94,6 +98,7 @@ fn players_plan(args: &PlayerArgs) -> anyhow::Result<PlayersPlan> {
         count: args.count,
         strategies: args.strategy.iter().map(find).collect::<anyhow::Result<_>>()?,
         seed: args.seed.unwrap_or_else(|| OsDice.below(u64::MAX)),
+        pull: args.pull,
     })
 }
 
@@ -171,11 +176,15 @@ impl Voice {
     fn welcome(&self, new: Joined) {
         if !self.json {
             let Joined { id, name, league, endpoint } = &new;
+            let way = match endpoint {
+                Some(endpoint) => format!("called at {endpoint}"),
+                None => "fetches its turns".into(),
+            };
             let does = match self.component {
                 Component::Referee => "officiates in",
                 Component::Player | Component::Manager => "plays in",
             };
-            output::offer(&format!("  {id} ({name}) {does} {league}, called at {endpoint}\n"));
+            output::offer(&format!("  {id} ({name}) {does} {league}, {way}\n"));
         }
         let mut joined = self.joined.borrow_mut();
         joined.push(new);

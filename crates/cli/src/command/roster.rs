@@ -105,6 +105,10 @@ fn heard(agent: &Value, now: Timestamp) -> String {
         let at = agent[key].as_str().and_then(|text| iso::parse(text).ok())?;
         Some(span(now.since(at)))
     };
+    if agent["pull"] == true {
+        let polled = ago("last_poll");
+        return polled.map_or_else(|| "NEVER POLLED".into(), |ago| format!("polled {ago} ago"));
+    }
     match (ago("not_reached_since"), ago("last_seen")) {
         (Some(lost), _) => format!("NOT REACHED for {lost}"),
         (None, Some(seen)) => format!("{seen} ago"),
@@ -198,6 +202,8 @@ mod tests {
         let lost = json!({"last_seen": seen, "not_reached_since": "2030-01-01T00:55:00Z"});
         assert_eq!(heard(lost), "NOT REACHED for 5 min");
         assert_eq!(heard(json!({})), "-");
+        assert_eq!(heard(json!({"pull": true, "last_poll": seen})), "polled 12 s ago");
+        assert_eq!(heard(json!({"pull": true, "last_poll": null})), "NEVER POLLED");
     }
 
     #[test]

@@ -102,7 +102,11 @@ impl Ordeal {
             posts.push(Post::new(format!("{agent} {manager} --data referee-{number}")));
         }
         for number in 0..PLAYERS / PLAYERS_EACH {
-            let agent = format!("player --count {PLAYERS_EACH} --listen 127.0.0.1:{}", port());
+            let way = match number {
+                0 => "--pull".into(),
+                _ => format!("--listen 127.0.0.1:{}", port()),
+            };
+            let agent = format!("player --count {PLAYERS_EACH} {way}");
             posts.push(Post::new(format!("{agent} {manager} --data players-{number}")));
         }
         let (dice, promised) = (SeededDice::new(seed), BTreeMap::new());

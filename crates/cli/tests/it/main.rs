@@ -27,6 +27,8 @@ mod play;
 #[cfg(test)]
 mod program;
 #[cfg(test)]
+mod pulling;
+#[cfg(test)]
 mod reach;
 #[cfg(test)]
 mod record;

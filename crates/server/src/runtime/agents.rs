@@ -72,6 +72,8 @@ pub struct PlayersPlan {
     pub strategies: Vec<Cast>,
     /// What makes their dice repeatable.
     pub seed: u64,
+    /// Whether they listen nowhere and fetch their turns at the manager.
+    pub pull: bool,
 }
 
 /// What an agent says of itself while it runs.
@@ -92,8 +94,8 @@ pub struct Joined {
     pub name: String,
     /// Where it plays.
     pub league: LeagueId,
-    /// Where it is called.
-    pub endpoint: String,
+    /// Where it is called; nowhere if it fetches its turns.
+    pub endpoint: Option<String>,
 }
 
 /// How an agent's time ended.
@@ -152,7 +154,8 @@ pub async fn referee(
     let mut crew = Crew::new(stop, tell);
     let listener = listen(plan.listen, REFEREE_PORTS).await?;
     let sender: fn(RefereeId) -> Sender = |id| Sender::Referee(id.to_string().into());
-    let (mut application, endpoint) = crew.application(plan, &listener, plan.name.clone())?;
+    let endpoint = Some(endpoint(plan, &listener)?);
+    let mut application = crew.application(plan, endpoint.clone(), plan.name.clone());
     application.meta.max_concurrent_matches = Some(capacity);
     application.keep = keep(plan, "referee".into())?;
     let targets =
@@ -181,20 +184,31 @@ pub async fn players(
 ) -> Result<Ending, AgentError> {
     let mut crew = Crew::new(stop, tell);
     for number in 0..plan.count {
-        let at = plan.agent.listen.map(|at| beside(at, number));
-        let listener = listen(at, PLAYER_PORTS).await?;
+        let listener = if plan.pull {
+            None
+        } else {
+            let at = plan.agent.listen.map(|at| beside(at, number));
+            Some(listen(at, PLAYER_PORTS).await?)
+        };
         let cast = plan.strategies[usize::from(number) % plan.strategies.len()];
         let name = match plan.count {
             1 => plan.agent.name.clone(),
             _ => format!("{} {}", plan.agent.name, number + 1),
         };
-        let (mut application, endpoint) = crew.application(&plan.agent, &listener, name.clone())?;
+        let endpoint = listener.as_ref().map(|listener| endpoint(&plan.agent, listener));
+        let endpoint = endpoint.transpose()?;
+        let mut application = crew.application(&plan.agent, endpoint.clone(), name.clone());
         application.keep = keep(&plan.agent, format!("player-{}", number + 1))?;
         let player = Arc::new(cast.player(plan.seed.wrapping_add(number.into())));
         let (membership, league_end) = (player.membership(), player.league_end());
         let (quit, exchange) =
             (crew.quit.subscribe(), exchange(PLAYER_AGENT, Targets::everywhere()));
-        crew.agents.spawn(async move { player.run(listener, exchange, application, quit).await });
+        crew.agents.spawn(async move {
+            match listener {
+                Some(listener) => player.run(listener, exchange, application, quit).await,
+                None => player.run_without_port(exchange, application, quit).await,
+            }
+        });
         let sender: fn(PlayerId) -> Sender = |id| Sender::Player(id.to_string().into());
         let look = (&plan.agent, sender, league_end);
         if !crew.joined(membership, endpoint, &name, look).await? {
@@ -221,30 +235,28 @@ impl<F: FnMut(AgentNews)> Crew<F> {
         Self { tell, stop, quit, agents, ends, troubles: mpsc::channel(TROUBLES_MAX) }
     }
 
-    /// What an agent behind `listener` says to be let in, and where it is called.
+    /// What an agent that is called at `endpoint` says to be let in.
     fn application(
         &self,
         plan: &AgentPlan,
-        listener: &TcpListener,
+        endpoint: Option<String>,
         display_name: String,
-    ) -> Result<(Application, String), AgentError> {
-        let at = at(listener)?;
-        let endpoint = plan.endpoint.clone().unwrap_or_else(|| format!("http://{at}/mcp"));
+    ) -> Application {
         let games = game::NAMES.iter().filter_map(|name| name.parse().ok());
         let meta = Meta {
             display_name,
             version: env!("CARGO_PKG_VERSION").into(),
             protocol_version: Some(ProtocolVersion::CURRENT.to_string()),
             game_types: games.collect(),
-            contact_endpoint: Some(endpoint.clone()),
+            pull: endpoint.is_none(),
+            contact_endpoint: endpoint,
             contact_email: None,
             max_concurrent_matches: None,
             dialect: Some(plan.dialect),
             batch: true,
-            pull: false,
             join: plan.join.clone(),
         };
-        let application = Application {
+        Application {
             manager: plan.manager.clone(),
             league: plan.league.clone(),
             dialect: plan.dialect,
@@ -252,15 +264,14 @@ impl<F: FnMut(AgentNews)> Crew<F> {
             timeout: usual().register_timeout(),
             troubles: Some(self.troubles.0.clone()),
             keep: None,
-        };
-        Ok((application, endpoint))
+        }
     }
 
     /// Waits until an agent is let in; false if everybody is told to stop before.
     async fn joined<Id: ToString + Copy>(
         &mut self,
         mut membership: watch::Receiver<Option<Membership<Id>>>,
-        endpoint: String,
+        endpoint: Option<String>,
         name: &str,
         (plan, sender, league_end): (&AgentPlan, fn(Id) -> Sender, watch::Receiver<bool>),
     ) -> Result<bool, AgentError> {
@@ -374,6 +385,12 @@ fn check(ended: Result<Result<(), RegisterError>, JoinError>) -> Result<(), Agen
 
 fn exchange(user_agent: &'static str, targets: Targets) -> Exchange {
     Exchange::new(Caller::within(targets, user_agent, usual().http_timeout()))
+}
+
+/// Where an agent behind `listener` is called.
+fn endpoint(plan: &AgentPlan, listener: &TcpListener) -> Result<String, AgentError> {
+    let at = at(listener)?;
+    Ok(plan.endpoint.clone().unwrap_or_else(|| format!("http://{at}/mcp")))
 }
 
 /// Where somebody listens.

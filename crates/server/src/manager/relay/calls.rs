@@ -20,12 +20,13 @@ use league_wire::dialect::{
 use league_wire::frame::{Request, parse};
 use league_wire::message::{ErrorReport, GameJoinAck};
 use league_wire::{
-    AuthToken, Code, Dialect, Envelope, Incoming, Letter, Message, MessageType, Sender,
+    AuthToken, Code, Dialect, Envelope, Fragment, Incoming, Letter, Message, MessageType, Sender,
 };
 
 use super::super::gate::{Visitor, origin};
 use super::super::inbound::nonce_of;
 use super::{Call, From, Mailbox, Reply, Unanswered};
+use crate::limits::RELAYED_BYTES_MAX;
 use crate::manager::{Manager, Stub};
 
 /// Answers a call to `player`, who has no endpoint of its own.
@@ -51,6 +52,12 @@ pub(super) async fn answer(
         Ok(decoded) => decoded,
         Err(error) => return refused(player, &request, ErrorReport::from(&error)),
     };
+    let is_shallow = std::str::from_utf8(&body).is_ok_and(|text| Fragment::parse(text).is_some());
+    if body.len() > RELAYED_BYTES_MAX || !is_shallow {
+        let text =
+            format!("a call has at most {RELAYED_BYTES_MAX} bytes and is not nested so deep");
+        return refused(player, &request, ErrorReport::new(Code::InvalidRequest, text));
+    }
     let Some(place) = Place::find(manager, player, &decoded.letter) else {
         let text = format!("there is no player {player} here that pulls");
         return refused(player, &request, *refusal(Code::E013, &text));

@@ -11,7 +11,8 @@ use league_agent::endpoint::{Answer, Asked, Posted};
 use league_agent::limits::ANSWER_BYTES_MAX;
 use league_core::id::{AgentId, LeagueId, PlayerId};
 use league_core::roster::{AgentState, Reason};
-use league_wire::iso;
+use league_wire::Fragment;
+use league_wire::turns::{Turn, Turns};
 use serde_json::json;
 
 use super::super::gate::{Visitor, origin};
@@ -125,7 +126,7 @@ pub(in crate::manager) async fn fetch(manager: &Manager, asked: Asked<'_>) -> Op
         return Some(no(400, &text));
     };
     Some(match puller.next(after, wait).await {
-        Polled::Turns(turns) => Answer::json(document(&puller, after, &turns)),
+        Polled::Turns(given) => Answer::json(document(&puller, after, given)),
         Polled::TakenOver => {
             no(409, "another poll with this token has begun; one of you is enough")
         }
@@ -183,38 +184,23 @@ fn terms(query: &str) -> Option<(Option<u64>, Duration)> {
 }
 
 /// The turns as they are fetched. What was called stands in it as it came.
-fn document(puller: &Puller, after: Option<u64>, turns: &[Given]) -> Bytes {
-    let cursor = turns.last().map(|last| last.turn).or(after);
-    let head = json!({
-        "league_id": puller.league.as_str(),
-        "player_id": puller.player.to_string(),
-        "cursor": cursor,
-    });
-    let mut document = head.to_string().into_bytes();
-    document.pop();
-    document.extend_from_slice(b",\"turns\":[");
-    for (index, given) in turns.iter().enumerate() {
-        let from = match given.from {
-            From::Manager => "manager".to_string(),
-            From::Referee(referee) => referee.to_string(),
-            From::Unproved => "unproved".to_string(),
-        };
-        let head = json!({
-            "turn": given.turn,
-            "from": from,
-            "since": iso::format(given.since),
-            "needs_answer": given.needs_answer,
-        });
-        let mut head = head.to_string().into_bytes();
-        head.pop();
-        document.extend_from_slice(if index > 0 { b"," } else { b"" });
-        document.extend_from_slice(&head);
-        document.extend_from_slice(b",\"call\":");
-        document.extend_from_slice(&given.body);
-        document.push(b'}');
-    }
-    document.extend_from_slice(b"]}\n");
-    document.into()
+fn document(puller: &Puller, after: Option<u64>, given: Vec<Given>) -> Vec<u8> {
+    let cursor = given.last().map(|last| last.turn).or(after);
+    let (league_id, player_id) = (puller.league.to_string(), puller.player.to_string());
+    let turns = given.into_iter().filter_map(turn).collect();
+    Turns { league_id, player_id, cursor, turns }.write()
+}
+
+/// A turn as it is fetched. Whoever put it there has made sure that it is JSON.
+fn turn(given: Given) -> Option<Turn> {
+    let from = match given.from {
+        From::Manager => "manager".to_string(),
+        From::Referee(referee) => referee.to_string(),
+        From::Unproved => "unproved".to_string(),
+    };
+    let call = Fragment::parse(std::str::from_utf8(&given.body).ok()?)?;
+    let Given { turn, since, needs_answer, .. } = given;
+    Some(Turn { turn, from, since, needs_answer, call })
 }
 
 fn not_opened(why: &NotOpened) -> Answer {

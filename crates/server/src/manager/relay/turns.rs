@@ -8,7 +8,9 @@ use league_core::id::RefereeId;
 use league_core::time::Timestamp;
 use tokio::sync::oneshot;
 
-use crate::limits::{PRESENCE, TURNS_MAX, TURNS_PER_CALLER_MAX, TURNS_UNPROVED_MAX};
+use crate::limits::{
+    POLL_BYTES_FULL, PRESENCE, TURNS_MAX, TURNS_PER_CALLER_MAX, TURNS_UNPROVED_MAX,
+};
 
 /// Who calls a pull player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,10 +188,17 @@ impl Turns {
         self.since(after).next().is_some()
     }
 
-    /// Gives every turn after `after`, also those that were given before and not answered.
+    /// Gives the turns after `after`, also those that were given before and not answered; a later
+    /// poll gives what would be too much.
     pub(super) fn give(&mut self, after: Option<u64>) -> Vec<Given> {
         let first = after.map_or(0, |after| after.saturating_add(1));
         let due = self.waiting.range_mut(first..).filter(|(_, turn)| !turn.is_forsaken());
+        let mut bytes = 0;
+        let due = due.take_while(|(_, turn)| {
+            let is_full = bytes > POLL_BYTES_FULL;
+            bytes += turn.body.len();
+            !is_full
+        });
         let given = due.map(|(id, turn)| {
             turn.is_given = true;
             Given {
