@@ -1,9 +1,21 @@
 //! Players without an open port, who fetch their turns at the manager.
 
-use league_agent::strategy::House;
+use std::net::SocketAddr;
 
-use crate::puller::Puller;
-use crate::stage::{Plan, Stage, results};
+use league_agent::strategy::House;
+use league_core::id::RefereeId;
+use league_core::manager::Fact;
+use league_core::policy::RuleSet;
+use league_core::proof::{Token, match_proof, reply_proof};
+use league_core::seat::Seat;
+use league_core::verdict::Verdict;
+use serde_json::{Value, json};
+
+use crate::puller::{Identity, Puller, application, get, send};
+use crate::rpc::Reply;
+use crate::shape::Shape;
+use crate::stage::{LEAGUE, Plan, SECRET, Stage, results, url};
+use crate::stranger::Stranger;
 
 #[test]
 fn players_with_and_without_a_port_meet_in_one_league() {
@@ -24,4 +36,281 @@ fn players_with_and_without_a_port_meet_in_one_league() {
         assert_eq!((count("GAME_INVITATION"), count("CHOOSE_PARITY_CALL")), (3, 3), "{kinds:?}");
         assert_eq!(count("LEAGUE_COMPLETED"), 1);
     }
+}
+
+/// So short that silence can be waited for.
+fn quick() -> Plan {
+    let plan = Plan::players(2).under(RuleSet::V21).with("choice_backoff", "fixed 20ms");
+    plan.with("invitation_timeout", "500ms").with("choice_timeout", "250ms")
+}
+
+/// Plays the only match of `puller`, who is P01, and gives the reason why it lost.
+fn lost(stage: &Stage) -> String {
+    let other = Stranger::player(Shape::Flat);
+    other.register(stage);
+    let events = stage.whole_league();
+    let recorded = results(&events);
+    assert_eq!(recorded[0].verdict, Verdict::TechnicalLoss(Seat::A), "{:?}", recorded[0]);
+    let mut noted = events.iter().filter_map(|event| {
+        let Fact::ConductNoted { conduct, .. } = &event.fact else { return None };
+        Some(conduct[Seat::A])
+    });
+    let conduct = noted.next().expect("silence is noted");
+    assert_eq!((conduct.timeouts, conduct.connection_errors), (1, 0), "it is silent, not away");
+    recorded[0].reason.to_string()
+}
+
+#[test]
+fn a_player_that_never_polls_is_silent() {
+    let mut stage = Stage::open(&quick());
+    stage.seat_referee();
+    Identity::register(&stage, "Ada");
+    let reason = lost(&stage);
+    assert!(reason.contains("did not join: no answer in time"), "{reason}");
+}
+
+#[test]
+fn a_player_that_stops_polling_has_joined_and_is_silent() {
+    let mut stage = Stage::open(&quick());
+    stage.seat_referee();
+    let ada = Identity::register(&stage, "Ada");
+    assert_eq!(ada.poll("wait=0").json()["turns"], json!([]));
+    let reason = lost(&stage);
+    assert!(reason.contains("did not choose: no answer in time"), "{reason}");
+}
+
+/// A foreign referee that was given the match of two pull players, and the order.
+struct Scene {
+    stage: Stage,
+    ada: Identity,
+    ben: Identity,
+    order: Value,
+}
+
+impl Scene {
+    fn set(plan: &Plan) -> Self {
+        Self::on(Stage::open(plan))
+    }
+
+    fn on(stage: Stage) -> Self {
+        let referee = Stranger::referee();
+        referee.register(&stage);
+        let (ada, ben) = (Identity::register(&stage, "Ada"), Identity::register(&stage, "Ben"));
+        let order = referee.nth(1, "START_MATCH").message;
+        Self { stage, ada, ben, order }
+    }
+
+    /// A call of the referee with `token` as its proof.
+    fn call(&self, method: &str, kind: &str, token: Option<&str>) -> Value {
+        json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": {
+            "protocol": "league.v2", "message_type": kind, "sender": "referee:REF01",
+            "timestamp": "2026-11-15T12:00:00Z", "conversation_id": "convr1m1abc",
+            "auth_token": token, "league_id": LEAGUE, "round_id": 1, "match_id": "R1M1",
+            "game_type": "even_odd", "role_in_match": "PLAYER_A", "opponent_id": "P02",
+            "attempt": 1, "player_id": "P01", "context": {}, "deadline": "2026-11-15T12:00:30Z",
+        }})
+    }
+
+    fn invitation(&self, token: Option<&str>) -> Value {
+        self.call("handle_game_invitation", "GAME_INVITATION", token)
+    }
+
+    /// What proves to `to` that the referee officiates.
+    fn proof(&self, to: &Identity) -> String {
+        let token: Token = to.token.parse().unwrap();
+        let league = LEAGUE.parse().unwrap();
+        match_proof(&token, &league, "R1M1".parse().unwrap(), 1, RefereeId::new(1)).expose()
+    }
+
+    fn relay(&self, player: &str, body: &Value) -> Reply {
+        relay(self.stage.address, player, body)
+    }
+}
+
+fn relay(manager: SocketAddr, player: &str, body: &Value) -> Reply {
+    send(manager, &format!("/relay/{player}/mcp"), None, &body.to_string())
+}
+
+#[test]
+fn referees_are_told_an_address_and_never_know() {
+    let Scene { stage, ada, order, .. } = Scene::set(&Plan::players(2));
+    let told = &order["players"][0];
+    assert_eq!(told["endpoint"], format!("http://{}/relay/{}/mcp", stage.address, ada.id));
+    assert_eq!(told["relayed"], true);
+    let agents = get(stage.address, &format!("/api/v1/leagues/{LEAGUE}/agents"), None).json();
+    let entry = &agents["agents"][0];
+    assert_eq!((&entry["pull"], &entry["last_poll"]), (&json!(true), &Value::Null), "{entry}");
+    assert_eq!(entry.get("endpoint"), None, "addresses are not for everybody");
+    ada.poll("wait=0");
+    let agents = get(stage.address, &format!("/api/v1/leagues/{LEAGUE}/agents"), None).json();
+    assert!(agents["agents"][0]["last_poll"].is_string());
+}
+
+#[test]
+fn presence_accepts_what_is_proved_and_the_player_is_told() {
+    let scene = Scene::set(&Plan::players(2));
+    let cursor = scene.ada.poll("wait=0").json()["cursor"].clone();
+    let joined = scene.relay("P01", &scene.invitation(Some(&scene.proof(&scene.ada)))).result();
+    assert_eq!(
+        (&joined["message_type"], &joined["accept"]),
+        (&json!("GAME_JOIN_ACK"), &json!(true))
+    );
+    let token: Token = scene.ada.token.parse().unwrap();
+    let proof = reply_proof(&token, &LEAGUE.parse().unwrap(), "R1M1".parse().unwrap(), 1);
+    assert_eq!(joined["auth_token"], proof.expose());
+    assert_eq!((&joined["sender"], &joined["player_id"]), (&json!("player:P01"), &json!("P01")));
+    let after = cursor.as_u64().map(|cursor| format!("&after={cursor}")).unwrap_or_default();
+    let given = scene.ada.poll(&format!("wait=5{after}")).json();
+    let told: Vec<&Value> = given["turns"].as_array().unwrap().iter().collect();
+    let told = told.iter().find(|turn| turn["from"] == "REF01").expect("it is told");
+    assert_eq!(told["needs_answer"], false);
+    assert_eq!(told["call"]["params"]["message_type"], "GAME_INVITATION");
+}
+
+#[test]
+fn strangers_find_little_room_and_wait_for_the_player_itself() {
+    let scene = Scene::set(&Plan::players(2));
+    scene.ada.poll("wait=0");
+    let (manager, theirs) = (scene.stage.address, scene.proof(&scene.ben));
+    let waiting: Vec<_> = [None, Some(theirs.as_str())]
+        .map(|proof| {
+            let body = scene.invitation(proof);
+            std::thread::spawn(move || relay(manager, "P01", &body))
+        })
+        .into_iter()
+        .collect();
+    let unproved = || {
+        let given = scene.ada.poll("wait=1").json();
+        let turns = given["turns"].as_array().unwrap().clone();
+        turns.into_iter().filter(|turn| turn["from"] == "unproved").collect::<Vec<_>>()
+    };
+    let mut turns = unproved();
+    while turns.len() < 2 {
+        turns = unproved();
+    }
+    let full = scene.relay("P01", &scene.invitation(None));
+    assert_eq!((full.status, full.code().as_str()), (503, "E033"));
+    assert!(full.head.to_lowercase().contains("retry-after: "), "{}", full.head);
+    let refused = json!({"jsonrpc": "2.0", "id": 7, "error": {"code": -32012, "message": "no"}});
+    for turn in turns {
+        assert_eq!(turn["needs_answer"], true, "nobody answers it for the player");
+        assert_eq!(scene.ada.answer(&turn["turn"], &refused).json()["counted"], true);
+    }
+    for call in waiting {
+        assert_eq!(call.join().unwrap().error()["code"], -32012);
+    }
+}
+
+#[test]
+fn what_is_no_call_to_a_pull_player_is_refused_at_the_door() {
+    let scene = Scene::set(&Plan::players(2));
+    assert_eq!(scene.relay("P09", &scene.invitation(None)).code(), "E013");
+    let batch = json!([scene.invitation(None)]);
+    assert_eq!(scene.relay("P01", &batch).error()["code"], -32600);
+    assert_eq!(scene.relay("P01", &json!({"jsonrpc": "2.0"})).error()["code"], -32600);
+    let garbage = send(scene.stage.address, "/relay/P01/mcp", None, "{");
+    assert_eq!((garbage.status, garbage.error()["code"].as_i64()), (400, Some(-32700)));
+    let unknown = scene.call("choose_colour", "CHOOSE_COLOUR", None);
+    assert_eq!(scene.relay("P01", &unknown).error()["code"], -32601);
+    let mut deep = scene.invitation(None);
+    let nested = "[".repeat(60) + &"]".repeat(60);
+    deep["params"]["note"] = serde_json::from_str(&nested).unwrap();
+    assert_eq!(scene.relay("P01", &deep).status, 400);
+}
+
+#[test]
+fn only_its_own_token_opens_a_mailbox() {
+    let scene = Scene::set(&Plan::players(2));
+    let manager = scene.stage.address;
+    let turn = scene.ada.poll("wait=5").json()["turns"][0].clone();
+    let (path, body) = ("/api/v1/turns", r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    let own = format!("{path}/{}", turn["turn"]);
+    let wrong = scene.ada.token.replace(['0', '1', '2', '3'], "9");
+    for (token, status) in [(None, 401), (Some(&*wrong), 403), (Some("x"), 403)] {
+        assert_eq!(get(manager, path, token).status, status);
+        assert_eq!(send(manager, &own, token, body).status, status);
+    }
+    assert_eq!(get(manager, "/api/v1/turns?token=x", Some(&scene.ada.token)).status, 400);
+    let theirs = send(manager, &own, Some(&scene.ben.token), body);
+    assert_ne!(theirs.json()["counted"], true, "somebody else's turn");
+    let again = scene.ada.poll("wait=5").json();
+    assert_eq!(again["turns"][0]["turn"], turn["turn"], "fetched and not answered");
+    let answer = scene.ada.usual(&turn["call"]);
+    assert_eq!(scene.ada.answer(&turn["turn"], &answer).json()["counted"], true);
+    let twice = scene.ada.answer(&turn["turn"], &answer);
+    assert_eq!((twice.status, &twice.json()["counted"]), (200, &json!(false)));
+    assert_eq!(scene.ada.answer(&json!(9_007_199_254_740_991_u64), &answer).status, 404);
+    let long = json!({"jsonrpc": "2.0", "id": 1, "result": "x".repeat(65 * 1024)});
+    assert_eq!(scene.ada.answer(&turn["turn"], &long).status, 413);
+}
+
+#[test]
+fn the_latest_poll_counts() {
+    let stage = Stage::open(&Plan::on_command(2));
+    let ada = Identity::register(&stage, "Ada");
+    let first = {
+        let ada = ada.clone();
+        std::thread::spawn(move || ada.poll("wait=9"))
+    };
+    let polled = || {
+        let agents = get(stage.address, &format!("/api/v1/leagues/{LEAGUE}/agents"), None).json();
+        agents["agents"][0]["last_poll"].is_string()
+    };
+    while !polled() {
+        std::thread::yield_now();
+    }
+    assert_eq!(ada.poll("wait=0").status, 200);
+    assert_eq!(first.join().unwrap().status, 409);
+}
+
+#[test]
+fn a_pull_player_registers_like_everybody_and_names_no_address() {
+    let stage = Stage::open(&Plan::on_command(4));
+    let mut both = application("Ada");
+    both["params"]["player_meta"]["contact_endpoint"] = json!(url(stage.address));
+    assert_eq!(stage.send(&both).result()["error_code"], "E003");
+    let accepted = stage.send(&application("Ada")).result();
+    assert_eq!(accepted["status"], "ACCEPTED", "{accepted}");
+    assert_eq!(stage.send(&application("Ada")).result()["player_id"], "P01", "the same again");
+    let mut copy = application("Ada");
+    copy["params"]["conversation_id"] = json!("another-conversation");
+    assert_eq!(stage.send(&copy).result()["error_code"], "L003");
+    copy["params"]["sender"] = json!("player:P01");
+    copy["params"]["auth_token"] = accepted["auth_token"].clone();
+    assert_eq!(stage.send(&copy).result()["player_id"], "P01", "with its own token");
+    assert_eq!(stage.send(&application("Ben")).result()["player_id"], "P02", "the same host");
+    let mut referee = application("Ref");
+    let params = &mut referee["params"];
+    params["message_type"] = json!("REFEREE_REGISTER_REQUEST");
+    params["sender"] = json!("referee:new");
+    params["referee_meta"] = params["player_meta"].clone();
+    referee["method"] = json!("register_referee");
+    assert_eq!(stage.send(&referee).result()["error_code"], "E003");
+}
+
+// req: OBS-3
+#[test]
+fn a_league_of_pull_players_goes_on_where_its_manager_stopped() {
+    let data = tempfile::tempdir().unwrap();
+    let scene = Scene::on(Stage::open_in(data.path(), &Plan::players(2)));
+    let address = scene.stage.address;
+    let before = scene.ada.poll("wait=5").json();
+    let cursor = before["cursor"].as_u64().unwrap();
+    let Scene { stage, ada, ben, order } = scene;
+    stage.close();
+
+    let stage = Stage::reopen_in(data.path(), SECRET, address).unwrap();
+    let after = ada.poll(&format!("wait=9&after={cursor}")).json();
+    let turn = &after["turns"][0];
+    assert!(
+        turn["turn"].as_u64().unwrap() > cursor,
+        "what is told again is told under new numbers"
+    );
+    assert_eq!(turn["call"]["params"]["message_type"], "ROUND_ANNOUNCEMENT");
+    let late = ada.answer(&before["turns"][0]["turn"], &ada.usual(&turn["call"])).json();
+    assert_eq!(late["counted"], false, "an answer to the manager that is gone");
+    let scene = Scene { stage, ada, ben, order };
+    let joined = scene.relay("P01", &scene.invitation(Some(&scene.proof(&scene.ada)))).result();
+    assert_eq!(joined["accept"], true);
+    assert_eq!(scene.order["match_id"], "R1M1");
 }
