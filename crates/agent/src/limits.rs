@@ -6,8 +6,9 @@ use std::time::Duration;
 pub const REQUEST_BYTES_MAX: usize = 1024 * 1024;
 /// Largest answer an agent reads.
 pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
-/// Most connections one endpoint keeps open.
-pub const CONNECTIONS_MAX: usize = 4_096;
+/// Most connections one endpoint keeps open. Ten thousand players may wait for their turns at one
+/// manager, each on a connection of its own.
+pub const CONNECTIONS_MAX: usize = 16_384;
 /// Most of them that come from one address. A whole classroom may sit behind one.
 pub const CONNECTIONS_PER_ADDRESS_MAX: usize = CONNECTIONS_MAX / 2;
 /// Most connections that are being told at the same time that there is no place for them.
@@ -35,7 +36,7 @@ pub const BODY_BYTES_PER_SECOND_MIN: usize = 4 * 1024;
 /// Most bytes of unfinished bodies that one endpoint holds.
 pub const BODIES_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// How much of each body does not count towards that.
-pub const BODY_BYTES_FREE: usize = 16 * 1024;
+pub const BODY_BYTES_FREE: usize = 4 * 1024;
 /// How long an unused connection to another agent is kept; it is gone within twice that time. Many
 /// servers close theirs after five seconds, and a call that falls into a connection which is being
 /// closed may be lost. A server that serves one connection at a time hears nobody else meanwhile.

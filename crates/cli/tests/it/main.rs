@@ -25,6 +25,8 @@ mod places;
 #[cfg(test)]
 mod play;
 #[cfg(test)]
+mod pollers;
+#[cfg(test)]
 mod program;
 #[cfg(test)]
 mod pulling;

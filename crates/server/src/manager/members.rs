@@ -32,15 +32,18 @@ pub(super) fn document(stub: &Stub, figures: &Figures, reader: Reader) -> Value 
         let seen = contact.seen.max(figures.heard(league.id(), id));
         entry["last_seen"] = json!(seen.map(iso::format));
         entry["not_reached_since"] = json!(contact.lost_since.map(iso::format));
+        people.tell(&mut entry, league, id);
         if let AgentId::Player(player) = id
             && relay::is_pull(&profile.endpoint)
         {
             let mailbox = stub.mailboxes().of(player);
             let polled = mailbox.and_then(|mailbox| mailbox.last_poll());
+            if entry.get("endpoint").is_some() {
+                entry["endpoint"] = json!(stub.mailboxes().endpoint(player));
+            }
             entry["pull"] = json!(true);
             entry["last_poll"] = json!(polled.map(iso::format));
         }
-        people.tell(&mut entry, league, id);
         entry
     };
     let agents: Vec<_> = players.chain(referees).map(entry).collect();
