@@ -2,12 +2,14 @@
 """A player by somebody else, with nothing but Python's standard library.
 
     player.py --manager http://127.0.0.1:8000/mcp --dialect flat [--name NAME] [--listen 127.0.0.1:0]
+              [--pull]
 
 It was written from the text of the source documents alone and believes them to the letter: a
 message of a type that its document does not have, or without a field that its document lists, is a
 fault, which is said on stderr and ends the player with 1. Otherwise it plays until it is asked to
 stop (SIGTERM) and ends with 0. When it is registered it prints who it is and where it listens, as
-one JSON document; there, GET /received tells how many messages of each type have come.
+one JSON document; there, GET /received tells how many messages of each type have come. With --pull
+the manager is told of no address, and what is sent is fetched from it.
 """
 
 import argparse
@@ -19,6 +21,8 @@ import re
 import signal
 import sys
 import threading
+import time
+import urllib.error
 import urllib.request
 import uuid
 from datetime import datetime, timezone
@@ -588,7 +592,7 @@ class Player:
         """Registers with the manager."""
         meta = {
             "display_name": self.name, "version": "1.0.0", "game_types": self.dialect.games,
-            "contact_endpoint": endpoint, **self.dialect.meta,
+            **({"contact_endpoint": endpoint} if endpoint else {"pull": True}), **self.dialect.meta,
         }
         asks, answers = self.dialect.register
         method, params = self.dialect.request(self, asks, {"player_meta": meta})
@@ -697,12 +701,43 @@ def handler(player):
     return Handler
 
 
+def pull(player):
+    """Fetches what was sent and posts the answers, one after the other."""
+    turns = player.manager.removesuffix("/mcp") + "/api/v1/turns"
+    headers = {"Authorization": f"Bearer {player.token}", "Content-Type": "application/json"}
+
+    def call(url, body=None):
+        with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=60) as answer:
+            return json.load(answer)
+
+    after = ""
+    while True:
+        try:
+            given = call(f"{turns}?wait=25{after}")
+            for turn in given["turns"]:
+                frame = turn["call"]
+                response = {"jsonrpc": "2.0", "result": player.answer(frame), "id": frame["id"]}
+                if turn["needs_answer"]:
+                    call(f"{turns}/{turn['turn']}", json.dumps(response).encode())
+            after = f"&after={given['cursor']}" if given["cursor"] else ""
+        except urllib.error.HTTPError as error:
+            if error.code not in (429, 503):
+                fault(f"turns: {error!r}")
+            time.sleep(1)
+        except OSError:
+            # The manager is away; it will be back.
+            time.sleep(0.2)
+        except (Fault, ValueError, KeyError) as error:
+            fault(f"{error!r} in {given}")
+
+
 def main():
     parser = argparse.ArgumentParser(description="A player by somebody else.")
     parser.add_argument("--manager", required=True)
     parser.add_argument("--dialect", required=True, choices=sorted(DIALECTS))
     parser.add_argument("--name")
     parser.add_argument("--listen", default="127.0.0.1:0")
+    parser.add_argument("--pull", action="store_true")
     arguments = parser.parse_args()
     player = Player(arguments)
     host, port = arguments.listen.rsplit(":", 1)
@@ -713,9 +748,11 @@ def main():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"{host}:{server.server_address[1]}"
     try:
-        player.enter(f"http://{address}/mcp")
+        player.enter(None if arguments.pull else f"http://{address}/mcp")
     except (Fault, ValueError, KeyError, OSError) as error:
         fault(f"registration: {error!r}")
+    if arguments.pull:
+        threading.Thread(target=pull, args=[player], daemon=True).start()
     print(json.dumps({"player_id": player.id, "address": address}), flush=True)
     while not stopped.wait(0.2):
         pass

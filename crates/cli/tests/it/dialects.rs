@@ -74,6 +74,12 @@ impl Stranger {
         Self::seat(place, office, dialect, program, &["--name", name])
     }
 
+    /// A player in Python that fetches its turns.
+    fn puller(place: &Place, office: &Office, dialect: Dialect, name: &str) -> Self {
+        let program = (Language::Python.interpreter(), Language::Python.player());
+        Self::seat(place, office, dialect, program, &["--name", name, "--pull"])
+    }
+
     fn referee(place: &Place, office: &Office, capacity: &str) -> Self {
         let program = (Language::Python.interpreter(), "referee.py");
         Self::seat(place, office, Dialect::Flat, program, &["--capacity", capacity])
@@ -171,10 +177,9 @@ fn strangers_of_every_dialect_meet_in_one_league() {
     let referees: Vec<Service> = (0..2).map(|_| office.seat(&place, REFEREE)).collect();
     let mut players = vec![];
     for dialect in Dialect::ALL {
-        for number in 1..=2 {
-            let name = format!("{dialect} {number}");
-            players.push(Stranger::player(&place, &office, dialect, Language::Python, &name));
-        }
+        let (name, python) = (format!("{dialect} 1"), Language::Python);
+        players.push(Stranger::player(&place, &office, dialect, python, &name));
+        players.push(Stranger::puller(&place, &office, dialect, &format!("{dialect} 2")));
     }
     let standings = standings_at_the_end(&place, &office);
     let_players_go(&place, players);
@@ -199,10 +204,16 @@ fn strangers_of_two_languages_play_under_a_stranger() {
     let theirs = Stranger::referee(&place, &office, "4");
     let mut players = vec![];
     for dialect in Dialect::ALL {
-        for language in languages {
-            let name = format!("{dialect} by {}", language.interpreter());
-            players.push(Stranger::player(&place, &office, dialect, language, &name));
-        }
+        let javascript = Language::JavaScript;
+        players.push(Stranger::player(
+            &place,
+            &office,
+            dialect,
+            javascript,
+            &format!("{dialect} 1"),
+        ));
+        // A stranger that calls them cannot tell that they fetch what it says.
+        players.push(Stranger::puller(&place, &office, dialect, &format!("{dialect} 2")));
     }
     let standings = standings_at_the_end(&place, &office);
     let_players_go(&place, players);
