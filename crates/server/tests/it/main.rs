@@ -8,6 +8,8 @@ mod authentication;
 #[cfg(test)]
 mod breaker;
 #[cfg(test)]
+mod chat;
+#[cfg(test)]
 mod dialects;
 #[cfg(test)]
 mod envelope;

@@ -94,6 +94,7 @@ impl Plan {
 pub(crate) struct Stage {
     pub(crate) address: SocketAddr,
     pub(crate) stub: Stub,
+    pub(crate) manager: Arc<Manager>,
     journal: Arc<dyn Journal>,
     runtime: Runtime,
     quit: watch::Sender<bool>,
@@ -167,8 +168,8 @@ impl Stage {
         stub.relay_at(&format!("http://{address}"));
         let stop = quitting.clone();
         let writing = runtime.spawn(async move { actor.run(stop).await.expect("a journal") });
-        let serving = runtime.spawn(serve(listener, manager, quitting));
-        Self { address, stub, journal, runtime, quit, tasks: vec![writing, serving] }
+        let serving = runtime.spawn(serve(listener, manager.clone(), quitting));
+        Self { address, stub, manager, journal, runtime, quit, tasks: vec![writing, serving] }
     }
 
     /// Posts a JSON document to the manager.

@@ -159,7 +159,7 @@ impl Place {
 }
 
 /// The referee that has proved to send `letter`, and the attempt at the match it is about.
-fn proved(
+pub(super) fn proved(
     manager: &Manager,
     league: &League,
     player: PlayerId,
@@ -179,7 +179,7 @@ fn proved(
 }
 
 /// The token of `player`, which proves what is said to it and by it.
-fn token(manager: &Manager, league: &League, player: PlayerId) -> Option<Token> {
+pub(super) fn token(manager: &Manager, league: &League, player: PlayerId) -> Option<Token> {
     let agent = AgentId::Player(player);
     let nonce = nonce_of(league, agent)?;
     Some(manager.keys().token(league.policy().token_form(), league.id(), agent, &nonce))
@@ -197,7 +197,7 @@ fn refused(player: PlayerId, request: &Request<'_>, report: ErrorReport) -> Answ
 }
 
 /// An error as the player itself would tell it.
-fn told(player: PlayerId, report: ErrorReport) -> Letter {
+pub(super) fn told(player: PlayerId, report: ErrorReport) -> Letter {
     let envelope = Envelope {
         sender: Sender::Player(player.to_string().into()),
         timestamp: ambient::now(),

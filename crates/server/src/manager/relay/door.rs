@@ -63,6 +63,10 @@ impl Puller {
         self.mailbox.next(after, wait.min(POLL_WAIT_MAX)).await
     }
 
+    pub(super) fn mailbox(&self) -> &Mailbox {
+        &self.mailbox
+    }
+
     /// Answers a turn with the JSON-RPC response in `body`. Doing it twice does no harm.
     pub fn answer(&self, turn: u64, body: Bytes) -> Settled {
         self.mailbox.answer(turn, body)

@@ -85,6 +85,11 @@ impl Mailbox {
         }
     }
 
+    /// Everything that waits at present.
+    pub(super) fn waiting(&self) -> Vec<Given> {
+        lock(&self.turns).look()
+    }
+
     /// Answers a turn with the JSON-RPC response in `body`. Doing it twice does no harm.
     pub fn answer(&self, turn: u64, body: Bytes) -> Settled {
         lock(&self.turns).settle(turn, body)

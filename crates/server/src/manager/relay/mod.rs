@@ -2,8 +2,10 @@
 //! player, the player fetches what came and posts its answers. Mailboxes are not journaled.
 
 mod calls;
+mod chat;
 mod door;
 mod mailbox;
+mod plain;
 #[cfg(test)]
 mod tests;
 mod turns;
@@ -25,6 +27,7 @@ use sha2::{Digest, Sha256};
 use super::leagues::Newcomer;
 use super::{Manager, Stub};
 
+pub use chat::{Ask, Joined, Moment, Moved, NoMove, Wish};
 pub use door::{NotOpened, Puller};
 pub(super) use door::{fetch, post};
 pub use mailbox::{Mailbox, Polled, Unanswered};

@@ -102,6 +102,11 @@ impl Turn {
         }
     }
 
+    fn given(&self, turn: u64) -> Given {
+        let (from, since, needs_answer) = (self.from, self.since, self.needs_answer());
+        Given { turn, from, since, needs_answer, body: self.body.clone() }
+    }
+
     const fn needs_answer(&self) -> bool {
         match self.need {
             Need::Answer(_) | Need::Presence(_) => true,
@@ -201,15 +206,14 @@ impl Turns {
         });
         let given = due.map(|(id, turn)| {
             turn.is_given = true;
-            Given {
-                turn: *id,
-                from: turn.from,
-                since: turn.since,
-                needs_answer: turn.needs_answer(),
-                body: turn.body.clone(),
-            }
+            turn.given(*id)
         });
         given.collect()
+    }
+
+    /// Every turn, for a look.
+    pub(super) fn look(&self) -> Vec<Given> {
+        self.since(None).map(|(id, turn)| turn.given(*id)).collect()
     }
 
     /// The player answers a turn with `body`.
