@@ -82,6 +82,8 @@ pub struct Asked<'a> {
     pub bearer: Option<&'a str>,
     /// Who asks.
     pub peer: SocketAddr,
+    /// Whether only the head of the answer is wanted, which takes no while.
+    pub is_head: bool,
 }
 
 /// A JSON document that was posted to another place than `/mcp`.
@@ -250,7 +252,7 @@ impl<S: Service> Booth<S> {
             (&Method::GET | &Method::HEAD, path) => {
                 let bearer = bearer(request.headers().get(AUTHORIZATION));
                 let query = request.uri().query().unwrap_or_default();
-                let asked = Asked { path, query, bearer, peer: self.peer };
+                let asked = Asked { path, query, bearer, peer: self.peer, is_head };
                 let page = match self.service.get(asked).await {
                     Some(answer) => Some(answer),
                     None => match bearer {

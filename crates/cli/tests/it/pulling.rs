@@ -85,6 +85,30 @@ fn a_manager_that_is_killed_costs_nobody_a_match() {
 }
 
 #[test]
+fn players_of_the_same_number_in_two_leagues_have_two_mailboxes() {
+    let place = Place::new();
+    let office = Office::open(&place);
+    let mut agents: Vec<Service> = vec![];
+    for (league, dialect) in [("spring", "payload"), ("autumn", "typed")] {
+        let rules = "--start players=3 --set announcement_lead=100ms";
+        found(&office, &place, &format!("--league {league} {rules}"));
+        let key = format!("--join-key league-data/join-key-{league}");
+        agents.push(office.seat(&place, &format!("referee --league {league} {key}")));
+        let line = format!("--count 3 --name Pia --league {league} --dialect {dialect}");
+        agents.push(pull(&place, &office, &line));
+    }
+    for league in ["autumn", "spring"] {
+        let standings = office.standings_at_the_end(league);
+        for row in standings["standings"].as_array().unwrap() {
+            assert_eq!((&row["played"], &row["technical_losses"]), (&json!(2), &json!(0)), "{row}");
+        }
+    }
+    for agent in agents {
+        assert_eq!(agent.end(), Some(0));
+    }
+}
+
+#[test]
 fn whoever_pulls_does_not_listen() {
     let place = Place::new();
     let manager = "--manager http://127.0.0.1:1";

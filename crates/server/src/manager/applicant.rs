@@ -29,12 +29,16 @@ pub(super) fn host(peer: SocketAddr) -> Arc<str> {
     }
 }
 
-/// Whether an agent may be called where it says, or from where it calls if it does not say.
+/// Whether an agent may be called where it says, or from where it calls if it does not say. Who
+/// fetches its turns is never called.
 pub(super) fn check_reach(
     targets: &Targets,
     endpoint: &str,
     peer: SocketAddr,
 ) -> Result<(), Box<ErrorReport>> {
+    if relay::is_pull(endpoint) {
+        return Ok(());
+    }
     let checked = match endpoint.parse::<Address>() {
         Ok(address) => targets.check_address(&address),
         Err(_) => targets.check(SocketAddr::new(peer.ip(), 0)),
@@ -94,4 +98,32 @@ fn mailbox(meta: &Meta, peer: SocketAddr) -> Result<String, Box<ErrorReport>> {
     }
     let email = meta.contact_email.as_deref().unwrap_or_default();
     Ok(relay::address(&host(peer), &meta.display_name, &meta.version, email))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_not_called_may_be_anywhere() {
+        let public: SocketAddr = "203.0.113.5:8000".parse().unwrap();
+        let targets = Targets::of_server(public);
+        let inside: SocketAddr = "10.0.0.7:40000".parse().unwrap();
+        let check = |endpoint: &str| check_reach(&targets, endpoint, inside);
+        assert!(check("").is_err() && check("http://10.0.0.7:8101/mcp").is_err());
+        assert!(check(&relay::address("10.0.0.7", "Ada", "1.0.0", "")).is_ok());
+    }
+
+    #[test]
+    fn the_same_person_with_the_same_program_on_the_same_host_is_the_same() {
+        let own = relay::address("10.0.0.7", "Ada", "1.0.0", "");
+        assert_eq!(own, relay::address("10.0.0.7", "Ada", "1.0.0", ""));
+        for other in [
+            relay::address("10.0.0.8", "Ada", "1.0.0", ""),
+            relay::address("10.0.0.7", "Ad", "a1.0.0", ""),
+            relay::address("10.0.0.7", "Ada", "1.0.0", "ada@example.org"),
+        ] {
+            assert_ne!(own, other);
+        }
+    }
 }

@@ -8,6 +8,7 @@ use league_core::manager::ChoiceEvidence;
 use league_core::seat::Seat;
 use league_server::manager::relay::{Joined, Moment, NoMove, NotOpened, Wish};
 
+use crate::puller::until;
 use crate::stage::{LEAGUE, Plan, Stage, results};
 
 const HERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9);
@@ -80,11 +81,7 @@ fn a_move_that_cannot_be_made_is_explained_and_may_be_made_again() {
     let again = stage.block_on(stage.manager.join_by_chat(again, HERE)).expect_err("it is in");
     assert_eq!(again.code.to_string(), "L003");
     stage.seat_player(House::Odd);
-    let ask = loop {
-        if let Some(ask) = turn(&stage, &me).ask {
-            break ask;
-        }
-    };
+    let ask = until("its turn comes", || turn(&stage, &me).ask);
     assert_eq!(ask.options, ["even", "odd"]);
     let illegal = moved("seven").expect_err("no such choice");
     assert!(illegal.to_string().contains("choose one of: even, odd"), "{illegal}");

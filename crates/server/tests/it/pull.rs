@@ -1,6 +1,7 @@
 //! Players without an open port, who fetch their turns at the manager.
 
-use std::net::SocketAddr;
+use std::io::Write;
+use std::net::{SocketAddr, TcpStream};
 
 use league_agent::strategy::House;
 use league_core::id::RefereeId;
@@ -11,7 +12,7 @@ use league_core::seat::Seat;
 use league_core::verdict::Verdict;
 use serde_json::{Value, json};
 
-use crate::puller::{Identity, Puller, application, get, send};
+use crate::puller::{Identity, Puller, application, get, send, until};
 use crate::rpc::Reply;
 use crate::shape::Shape;
 use crate::stage::{LEAGUE, Plan, SECRET, Stage, results, url};
@@ -184,10 +185,7 @@ fn strangers_find_little_room_and_wait_for_the_player_itself() {
         let turns = given["turns"].as_array().unwrap().clone();
         turns.into_iter().filter(|turn| turn["from"] == "unproved").collect::<Vec<_>>()
     };
-    let mut turns = unproved();
-    while turns.len() < 2 {
-        turns = unproved();
-    }
+    let turns = until("both are given", || Some(unproved()).filter(|turns| turns.len() == 2));
     let full = scene.relay("P01", &scene.invitation(None));
     assert_eq!((full.status, full.code().as_str()), (503, "E033"));
     assert!(full.head.to_lowercase().contains("retry-after: "), "{}", full.head);
@@ -245,6 +243,33 @@ fn only_its_own_token_opens_a_mailbox() {
 }
 
 #[test]
+fn whoever_hangs_up_is_not_waited_for() {
+    let scene = Scene::set(&Plan::players(2));
+    let (manager, body) = (scene.stage.address, scene.invitation(None).to_string());
+    let head = "POST /relay/P01/mcp HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n";
+    let mut caller = TcpStream::connect(manager).unwrap();
+    write!(caller, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let unproved = || {
+        let given = scene.ada.poll("wait=1").json();
+        given["turns"].as_array().unwrap().iter().filter(|turn| turn["from"] == "unproved").count()
+    };
+    until("it is given", || (unproved() == 1).then_some(()));
+    drop(caller);
+    until("it is gone", || (unproved() == 0).then_some(()));
+}
+
+#[test]
+fn a_look_at_the_head_takes_nothing() {
+    let scene = Scene::set(&Plan::players(2));
+    let shown = format!("Authorization: Bearer {}\r\nConnection: close\r\n", scene.ada.token);
+    let head = format!("HEAD /api/v1/turns HTTP/1.1\r\nHost: here\r\n{shown}\r\n");
+    assert_eq!(crate::rpc::exchange(scene.stage.address, &head).status, 200);
+    let agents = format!("/api/v1/leagues/{LEAGUE}/agents");
+    let agents = get(scene.stage.address, &agents, None).json();
+    assert_eq!(agents["agents"][0]["last_poll"], Value::Null, "that was no poll");
+}
+
+#[test]
 fn the_latest_poll_counts() {
     let stage = Stage::open(&Plan::on_command(2));
     let ada = Identity::register(&stage, "Ada");
@@ -256,9 +281,7 @@ fn the_latest_poll_counts() {
         let agents = get(stage.address, &format!("/api/v1/leagues/{LEAGUE}/agents"), None).json();
         agents["agents"][0]["last_poll"].is_string()
     };
-    while !polled() {
-        std::thread::yield_now();
-    }
+    until("the first poll waits", || polled().then_some(()));
     assert_eq!(ada.poll("wait=0").status, 200);
     assert_eq!(first.join().unwrap().status, 409);
 }

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
+use league_agent::ambient::Mark;
 use serde_json::{Value, json};
 
-use crate::rpc::{self, Reply};
+use crate::rpc::{self, PATIENCE, Reply};
 use crate::stage::{GAMES, LEAGUE, Stage};
 
 /// Who the manager says the player is.
@@ -164,4 +165,16 @@ pub(crate) fn send(manager: SocketAddr, path: &str, token: Option<&str>, body: &
         body.len()
     );
     rpc::exchange(manager, &request)
+}
+
+/// Looks until there is something to see, but not for ever.
+pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Mark::set();
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        std::thread::yield_now();
+    }
 }

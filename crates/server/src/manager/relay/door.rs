@@ -129,6 +129,9 @@ pub(in crate::manager) async fn fetch(manager: &Manager, asked: Asked<'_>) -> Op
         );
         return Some(no(400, &text));
     };
+    if asked.is_head {
+        return Some(Answer::json(document(&puller, after, vec![])));
+    }
     Some(match puller.next(after, wait).await {
         Polled::Turns(given) => Answer::json(document(&puller, after, given)),
         Polled::TakenOver => {
