@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
+use anyhow::{anyhow, ensure};
+use league_agent::caller::is_callable;
 use league_agent::log::{Level, UnknownWord};
 use league_agent::targets::{BadNetwork, Network};
 use league_core::policy::{Policy, RuleSet};
@@ -130,6 +131,7 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
     let admin = resolver.secret::<Token>("admin_token", "LEAGUE_ADMIN_TOKEN", "a token")?;
     let default_league = resolver.default_league(written.default_league)?;
     let networks = resolver.networks(given.networks, written.allowed_networks)?;
+    let public_url = resolver.public_url(written.public_url)?;
     let open_referees = resolver.open_referees(written.open_referees);
     let roster = written.league.as_ref().and_then(|league| league.roster.clone());
     let log = resolver.log(&given.log, written.log_level, written.log_format)?;
@@ -151,7 +153,7 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
         default_league,
         league,
         roster,
-        public_url: None,
+        public_url,
         open_referees,
         networks,
     };
@@ -302,6 +304,23 @@ impl Resolver {
         let networks = networks.collect::<anyhow::Result<_>>()?;
         self.note("", NETWORKS, json!(texts), origin);
         Ok(networks)
+    }
+
+    fn public_url(&mut self, written: Option<Spanned<String>>) -> anyhow::Result<Option<String>> {
+        let Some(written) = written else {
+            self.note("", "public_url", Value::Null, Origin::Default);
+            return Ok(None);
+        };
+        let origin = self.place(&written);
+        let url = written.into_inner();
+        let base = url.trim_end_matches('/');
+        ensure!(
+            is_callable(&format!("{base}/mcp")),
+            "{origin}: expected the address at which others reach this manager, such as \
+             http://league.example.org:8000, got `{url}`"
+        );
+        self.note("", "public_url", json!(base), origin);
+        Ok(Some(base.to_string()))
     }
 
     fn open_referees(&mut self, written: Option<Spanned<bool>>) -> bool {

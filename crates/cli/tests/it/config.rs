@@ -70,3 +70,15 @@ fn what_cannot_be_used_is_found_in_its_line() {
     }
     check_in(&Place::new(), "config_missing", "serve --config elsewhere.toml");
 }
+
+#[test]
+fn where_others_reach_a_manager_is_an_address() {
+    let place = written("public_url = \"http://league.example.org:8000/\"\n");
+    let run = place.run("serve --print-config --json");
+    let shown: Value = serde_json::from_str(&run.stdout).unwrap();
+    let expected = json!({"value": "http://league.example.org:8000", "origin": "league.toml:1"});
+    assert_eq!(shown["public_url"], expected);
+    let run = written("public_url = \"league\"\n").run("serve --print-config");
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("league.toml:1: expected the address"), "{}", run.stderr);
+}
