@@ -145,6 +145,11 @@ impl<'a> Fields<'a> {
         self.entries.get(name).is_some()
     }
 
+    /// The names of the object's own fields.
+    pub(crate) fn names(&self) -> impl Iterator<Item = Cow<'a, str>> {
+        self.entries.iter().map(|(name, _)| name)
+    }
+
     /// The field as it came; `None` if it is missing.
     #[inline]
     pub(crate) fn raw(&self, name: &str) -> Read<Option<Found<'_, 'a>>> {

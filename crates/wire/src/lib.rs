@@ -7,6 +7,7 @@
 //! Reading: [`frame::parse`], then [`dialect::decode_request`] or [`dialect::decode_result`].
 //! Writing: [`dialect::encode_request`], [`dialect::encode_result`], [`dialect::encode_error`].
 //! [`turns`] is what a player fetches that cannot be called.
+//! [`mcp`] is what clients of the Model Context Protocol ask at the same place.
 //! [`shown`] and [`redact`] are what may be told of a message to somebody it was not written for.
 #![warn(missing_docs)]
 
@@ -21,6 +22,7 @@ pub mod frame;
 pub mod iso;
 mod json;
 pub mod limits;
+pub mod mcp;
 pub mod message;
 mod nearest;
 pub mod redact;

@@ -13,6 +13,7 @@ pub use read::{
     answer_name, decode_error, decode_request, decode_request_if, decode_result, spoken,
 };
 pub use tool::{ToolError, tool_error};
+pub(crate) use write::write_letter;
 pub use write::{encode_answer, encode_error, encode_refusal, encode_request, encode_result};
 
 use crate::envelope::{Envelope, ReplyEnvelope};

@@ -52,6 +52,11 @@ pub fn encode_refusal(dialect: Dialect, request: &Request<'_>, letter: &Letter) 
     error(dialect, request.id.as_ref(), letter, correlation(dialect, request).as_deref())
 }
 
+/// Writes `letter` as one object, its envelope beside its other fields.
+pub(crate) fn write_letter(letter: &Letter, out: &mut Vec<u8>) {
+    write(Dialect::Flat, letter, Slip { id: &"", asks: false, correlation: None }, out);
+}
+
 /// What tells a message from others where it has an id of its own.
 #[derive(Clone, Copy)]
 struct Slip<'a> {

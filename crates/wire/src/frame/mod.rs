@@ -172,6 +172,12 @@ pub fn split_responses(bytes: &[u8]) -> Option<Vec<(Option<Id>, &[u8])>> {
     Some(batch(text).ok()?.into_iter().map(|raw| (answered(raw), raw.get().as_bytes())).collect())
 }
 
+/// The requests of a batch, each as it stands there; nothing if the bytes are something else.
+pub fn split_requests(bytes: &[u8]) -> Option<Vec<&[u8]>> {
+    let text = text(bytes).ok().filter(|text| text.starts_with('['))?;
+    Some(batch(text).ok()?.into_iter().map(|raw| raw.get().as_bytes()).collect())
+}
+
 /// Reads a single response.
 ///
 /// # Errors

@@ -214,7 +214,7 @@ impl ErrorCode {
         }
     }
 
-    fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.known().map_or("UNKNOWN_ERROR", Code::name)
     }
 }

@@ -1,0 +1,49 @@
+//! What clients of the Model Context Protocol ask: which requests are theirs and not a letter of
+//! the league, the tools they are offered, and what a call of a tool means.
+
+mod errand;
+#[cfg(test)]
+mod tests;
+mod tool;
+
+use errand::arguments;
+pub use errand::{Errand, Scene, ToolCall, answer_of, errand, failure_of, object_of, write_answer};
+pub use tool::Tool;
+
+use crate::fields::Fields;
+use crate::frame::Request;
+use crate::json::Json;
+use crate::message::CALL_TOOL;
+
+/// The tools as `tools/list` lists them: what a model needs to know to use each of them.
+pub const TOOLS: &str = include_str!("tools.json");
+
+/// What the server tells a model of itself.
+pub const INSTRUCTIONS: &str = "This server runs leagues: tournaments in which programs play short \
+    games against each other, every pair once, in rounds. Win 3 points, draw 1, loss 0. Ask \
+    get_league first, then get_standings and get_schedule. Nothing that reads needs a token. \
+    Players join before the start with register_player; whoever has the administrator's token \
+    starts with start_league. An error says what to change; change it and call again.";
+
+/// Fields that stand in every letter of the league, and in no argument of a tool of ours.
+const LETTER: [&str; 4] = ["protocol", "message_type", "conversation_id", "sender"];
+
+/// The method that asks whether anybody is there. The league has one of the same name.
+const PING: &str = "ping";
+
+/// Whether a request is one of the Model Context Protocol. All of its methods but two have a slash,
+/// which no method of the league has save `tools/call`. The two that both know are letters if they
+/// carry a field of the envelope.
+pub fn is_mcp(request: &Request<'_>) -> bool {
+    match &*request.method {
+        "initialize" => true,
+        CALL_TOOL => !carries_letter(arguments(request)),
+        PING => !carries_letter(request.params),
+        method => method.contains('/'),
+    }
+}
+
+fn carries_letter(place: Option<Json<'_>>) -> bool {
+    let fields = place.and_then(|place| Fields::read("", place).ok());
+    fields.is_some_and(|fields| LETTER.iter().any(|name| fields.has(name)))
+}

@@ -1,0 +1,129 @@
+//! Which requests are the Model Context Protocol's, and what calls of tools mean.
+
+use serde_json::Value;
+
+use super::*;
+use crate::frame::{Incoming, parse};
+use crate::{Code, Message, Sender};
+
+const TOKEN: &str = "tok_player_P01_0";
+
+fn scene() -> Scene {
+    let now = crate::iso::parse("2026-01-15T10:30:00Z").unwrap();
+    Scene { now, conversation: "convmcp1".parse().unwrap(), bearer: None }
+}
+
+fn is_mcp_body(body: &str) -> bool {
+    match parse(body.as_bytes()) {
+        Incoming::Single(Ok(request)) => is_mcp(&request),
+        other @ (Incoming::Single(_) | Incoming::Batch(_)) => panic!("{other:?}"),
+    }
+}
+
+fn request(method: &str, params: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#)
+}
+
+#[test]
+fn a_letter_of_the_league_is_told_from_a_call_of_a_tool_by_its_envelope() {
+    for method in ["initialize", "tools/list", "resources/read", "server/discover", "ping"] {
+        assert!(is_mcp_body(&request(method, "{}")), "{method}");
+    }
+    assert!(is_mcp_body(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#));
+    assert!(is_mcp_body(&request("tools/call", r#"{"name":"get_league"}"#)));
+    let plain = r#"{"name":"start_league","arguments":{"auth_token":"x"},"_meta":{}}"#;
+    assert!(is_mcp_body(&request("tools/call", plain)));
+    for field in LETTER {
+        let letter = format!(r#"{{"name":"start_league","arguments":{{"{field}":"x"}}}}"#);
+        assert!(!is_mcp_body(&request("tools/call", &letter)), "{field}");
+        assert!(!is_mcp_body(&request("ping", &format!(r#"{{"{field}":"x"}}"#))), "{field}");
+    }
+    for method in ["register_player", "PING", "league.handle", "handle_message", "initialise"] {
+        assert!(!is_mcp_body(&request(method, "{}")), "{method}");
+    }
+}
+
+#[test]
+fn what_is_listed_is_what_is_there() {
+    let listed: Vec<Value> = serde_json::from_str(TOOLS).unwrap();
+    let names: Vec<_> = listed.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, Tool::ALL.map(Tool::name));
+    for (tool, listed) in Tool::ALL.into_iter().zip(&listed) {
+        assert_eq!(Tool::find(tool.name()), Some(tool));
+        let schema = &listed["inputSchema"];
+        let properties = schema["properties"].as_object().unwrap();
+        let known = tool.arguments();
+        assert_eq!(properties.len(), known.len(), "{}", tool.name());
+        assert_eq!(schema["additionalProperties"], false);
+        for (name, property) in properties {
+            assert!(known.contains(&name.as_str()), "{}: {name}", tool.name());
+            assert!(!LETTER.contains(&name.as_str()), "{name} would make it a letter");
+            assert!(property["description"].as_str().is_some_and(|text| text.len() > 8), "{name}");
+        }
+        for required in schema["required"].as_array().into_iter().flatten() {
+            assert!(properties.contains_key(required.as_str().unwrap()));
+        }
+        assert!(listed["description"].as_str().is_some_and(|text| text.ends_with('.')));
+    }
+}
+
+fn meant(tool: &str, arguments: &str) -> Result<Errand, crate::DecodeError> {
+    errand(Tool::find(tool).expect("the test names a tool"), Json::parse(arguments).ok(), scene())
+}
+
+#[test]
+fn a_question_needs_no_envelope() {
+    let Errand::Query(league, query) = meant("get_next_match", r#"{"player_id":"P02"}"#).unwrap()
+    else {
+        panic!("a query is a question");
+    };
+    assert_eq!((league, query.agent_id), (None, "P02".parse().ok()));
+    let error = meant("get_next_match", "{}").unwrap_err();
+    assert_eq!((error.at.as_str(), error.code), ("arguments.player_id", Code::E003));
+}
+
+#[test]
+fn an_argument_that_is_not_known_is_named_with_the_nearest_one() {
+    let error = meant("get_next_match", r#"{"playerid":"P02"}"#).unwrap_err().to_string();
+    assert!(error.contains("player_id") && error.contains("playerid"), "{error}");
+    let error = meant("get_games", r#"{"league":"x"}"#).unwrap_err().to_string();
+    assert!(error.contains("takes none"), "{error}");
+}
+
+#[test]
+fn the_envelope_of_a_letter_is_filled_in() {
+    let named = r#"{"display_name":"A","contact_endpoint":"http://127.0.0.1:1/mcp",
+        "game_types":["even_odd"]}"#;
+    let Errand::Letter(letter) = meant("register_player", named).unwrap() else { panic!() };
+    assert_eq!(letter.envelope.sender, Sender::Player("new".into()));
+    assert_eq!(letter.envelope.token, None);
+    let Message::LeagueRegisterRequest(request) = letter.message else { panic!() };
+    assert_eq!((request.meta.version.as_str(), request.meta.dialect), ("1.0.0", None));
+    let back = named.replace('}', &format!(r#","player_id":"P01","auth_token":"{TOKEN}"}}"#));
+    let Errand::Letter(letter) = meant("register_player", &back).unwrap() else { panic!() };
+    assert_eq!(letter.envelope.sender, Sender::Player("P01".into()));
+    assert_eq!(letter.envelope.token.as_ref().map(|token| token.reveal()), Some(TOKEN));
+}
+
+#[test]
+fn a_token_may_stand_in_the_head() {
+    let bearer = Some(crate::AuthToken::new(TOKEN));
+    let scene = Scene { bearer, ..scene() };
+    let Ok(Errand::Letter(letter)) = errand(Tool::StartLeague, None, scene) else { panic!() };
+    assert_eq!(letter.envelope.sender, Sender::Administrator);
+    assert_eq!(letter.envelope.token.as_ref().map(|token| token.reveal()), Some(TOKEN));
+}
+
+#[test]
+fn an_answer_stands_in_the_text_and_beside_it() {
+    let answer = write_answer(&crate::Id::from(7), r#"{"a":"ü"}"#, None);
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    let result = &answer["result"];
+    assert_eq!(result["structuredContent"]["a"], "ü");
+    assert_eq!(result["content"][0]["text"], r#"{"a":"ü"}"#);
+    assert_eq!((&answer["id"], &result["isError"]), (&7.into(), &false.into()));
+    let answer = write_answer(&crate::Id::from(7), "{}", Some("change it"));
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    assert_eq!(answer["result"]["content"][0]["text"], "change it");
+    assert_eq!(answer["result"]["isError"], true);
+}
