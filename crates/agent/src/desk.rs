@@ -87,7 +87,17 @@ impl From<Message> for Signed {
 
 /// Answers the body of a call with the desk's letters.
 pub async fn answer<D: Desk>(desk: &D, body: &[u8], peer: SocketAddr) -> Answer {
-    let (parts, is_batch) = match parse(body) {
+    answer_parsed(desk, parse(body), body, peer).await
+}
+
+/// The same for a `body` that was read as far as to see what it calls.
+pub async fn answer_parsed<D: Desk>(
+    desk: &D,
+    incoming: Incoming<'_>,
+    body: &[u8],
+    peer: SocketAddr,
+) -> Answer {
+    let (parts, is_batch) = match incoming {
         Incoming::Single(request) => (vec![Part::read(desk, request)], false),
         Incoming::Batch(requests) => {
             (requests.into_iter().map(|request| Part::read(desk, request)).collect(), true)
@@ -157,21 +167,51 @@ async fn answer_one<D: Desk>(
         }
         Part::Letter(request, decoded) => (request, *decoded),
     };
-    let conversation = decoded.letter.envelope.conversation.clone();
-    let league_id = decoded.letter.envelope.league_id.clone();
     let dialect = decoded.dialect;
-    let talk = Talk::got(own, &decoded.letter);
-    talk.came(body);
-    let witness = desk.witness(&decoded.letter, dialect, request.raw);
-    let outcome = desk.receive(decoded.letter, dialect, peer).await;
+    let came = Came { raw: request.raw, body, peer };
+    attend(desk, decoded, came, |letter, is_refusal| {
+        if is_refusal {
+            return encode_refusal(dialect, &request, letter);
+        }
+        let answer = encode_answer(dialect, &request, letter);
+        answer.expect("a request without id is not decoded")
+    })
+    .await
+}
+
+/// How a letter came.
+#[derive(Debug, Clone, Copy)]
+pub struct Came<'a> {
+    /// What it was read from.
+    pub raw: &'a str,
+    /// The body of the call, if it is all there was in it.
+    pub body: Option<&'a [u8]>,
+    /// From where.
+    pub peer: SocketAddr,
+}
+
+/// Has the desk read a letter, and hands back the HTTP status and what `encode` makes of the
+/// answer; it is told whether that is a refusal.
+pub async fn attend<D: Desk>(
+    desk: &D,
+    decoded: Decoded,
+    came: Came<'_>,
+    encode: impl FnOnce(&Letter, bool) -> Vec<u8>,
+) -> (u16, Vec<u8>) {
+    let Decoded { dialect, letter } = decoded;
+    let conversation = letter.envelope.conversation.clone();
+    let league_id = letter.envelope.league_id.clone();
+    let talk = Talk::got(desk.sender(), &letter);
+    talk.came(came.body);
+    let witness = desk.witness(&letter, dialect, came.raw);
+    let outcome = desk.receive(letter, dialect, came.peer).await;
     let envelope = Envelope { league_id, ..envelope(desk, conversation) };
     match outcome {
         Ok(Signed { message, token, league }) => {
             let league_id = league.or(envelope.league_id);
             let envelope = Envelope { token, league_id, ..envelope };
             let letter = Letter { envelope, message };
-            let answer = encode_answer(dialect, &request, &letter);
-            let answer = answer.expect("a request without id is not decoded");
+            let answer = encode(&letter, false);
             talk.answered(&letter.message, &answer);
             tell(witness, (200, &letter), &answer);
             (200, answer)
@@ -180,7 +220,7 @@ async fn answer_one<D: Desk>(
             talk.refused(&report);
             let status = http_status(&report.code);
             let letter = Letter { envelope, message: desk.error(*report) };
-            let answer = encode_refusal(dialect, &request, &letter);
+            let answer = encode(&letter, true);
             tell(witness, (status, &letter), &answer);
             (status, answer)
         }

@@ -18,7 +18,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
@@ -45,6 +46,16 @@ use unheard::Unheard;
 pub trait Service: Send + Sync + 'static {
     /// Answers the body of a `POST /mcp` from `peer`.
     fn mcp(&self, body: Bytes, peer: SocketAddr) -> impl Future<Output = Answer> + Send;
+
+    /// The same for a service to which the head of the request matters; usually it does not.
+    fn mcp_headed(
+        &self,
+        _head: Parts,
+        body: Bytes,
+        peer: SocketAddr,
+    ) -> impl Future<Output = Answer> + Send {
+        self.mcp(body, peer)
+    }
 
     /// Answers a `GET` of `path`; `None` if there is no such page.
     fn page(&self, path: &str) -> Option<Answer>;
@@ -270,40 +281,41 @@ impl<S: Service> Booth<S> {
     }
 
     async fn answer_mcp(&self, request: Request<Incoming>) -> Answer {
-        match self.read_json(request).await {
-            Ok(body) => self.service.mcp(body, self.peer).await,
+        let (head, body) = request.into_parts();
+        match self.read_json(&head, body).await {
+            Ok(body) => self.service.mcp_headed(head, body, self.peer).await,
             Err(answer) => answer,
         }
     }
 
     async fn answer_post(&self, request: Request<Incoming>) -> Option<Answer> {
-        let path = request.uri().path().to_string();
-        let shown = request.headers().get(AUTHORIZATION).cloned();
-        let body = match self.read_json(request).await {
+        let (head, body) = request.into_parts();
+        let body = match self.read_json(&head, body).await {
             Ok(body) => body,
             Err(answer) => return Some(answer),
         };
-        let bearer = bearer(shown.as_ref());
-        self.service.post(Posted { path: &path, bearer, body, peer: self.peer }).await
+        let bearer = bearer(head.headers.get(AUTHORIZATION));
+        let path = head.uri.path();
+        self.service.post(Posted { path, bearer, body, peer: self.peer }).await
     }
 
     /// The body of a request that says it is JSON.
-    async fn read_json(&self, request: Request<Incoming>) -> Result<Bytes, Answer> {
-        if !is_json(&request) {
-            let is_api = request.uri().path().starts_with("/api/");
+    async fn read_json(&self, head: &Parts, body: Incoming) -> Result<Bytes, Answer> {
+        if !is_json(&head.headers) {
+            let is_api = head.uri.path().starts_with("/api/");
             return Err(Answer::refused(415, "expected Content-Type: application/json", is_api));
         }
-        self.bodies.read(request.into_body()).await
+        self.bodies.read(body).await
     }
 }
 
 /// The token of `Authorization: Bearer …`.
-fn bearer(header: Option<&HeaderValue>) -> Option<&str> {
+pub fn bearer(header: Option<&HeaderValue>) -> Option<&str> {
     header?.to_str().ok()?.strip_prefix("Bearer ")
 }
 
-fn is_json(request: &Request<Incoming>) -> bool {
-    let header = request.headers().get(CONTENT_TYPE);
+fn is_json(headers: &HeaderMap) -> bool {
+    let header = headers.get(CONTENT_TYPE);
     let text = header.and_then(|value| value.to_str().ok());
     text.is_some_and(|text| {
         let media_type = text.split(';').next().unwrap_or_default().trim();
