@@ -56,6 +56,9 @@ const _: () = assert!(ATTACHMENT_BYTES_MAX <= BATCH_BYTES_MAX);
 const _: () = assert!(COMMIT_BYTES_MAX <= BATCH_BYTES_MAX);
 const _: () = assert!(COMMIT_ROWS_MAX <= BATCH_ROWS_MAX);
 
+/// Longest answer to a client of the Model Context Protocol.
+pub const MCP_ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
+
 /// Questions that may wait for a league's writer; the next one is told that the league is busy.
 pub const MAILBOX_MAX: usize = 4_096;
 /// Questions that a league's writer answers with one append.

@@ -17,6 +17,8 @@ mod large;
 #[cfg(test)]
 mod logs;
 #[cfg(test)]
+mod mcp;
+#[cfg(test)]
 mod metrics;
 #[cfg(test)]
 mod mistakes;

@@ -50,7 +50,7 @@ pub struct Manager {
     targets: Targets,
     /// The nonces of tokens that were shown, since this process began.
     seen: Mutex<BTreeSet<[u8; 32]>>,
-    figures: Figures,
+    pub(super) figures: Figures,
     epilogues: Epilogues,
 }
 
@@ -152,7 +152,7 @@ impl Manager {
         }
     }
 
-    fn no_such_league(&self) -> Box<ErrorReport> {
+    pub(super) fn no_such_league(&self) -> Box<ErrorReport> {
         let known: Vec<_> = self.leagues.all().into_iter().map(|(id, _)| id).collect();
         let text = match names(&known) {
             names if names.is_empty() => "there is no league here yet".to_string(),
@@ -356,7 +356,7 @@ impl Manager {
     fn query(&self, envelope: &Envelope, query: &LeagueQuery) -> Answered {
         let stub = self.league(envelope)?;
         let asker = self.member(&stub, envelope, Deed::Ask)?;
-        let answer = query::answer(&stub.published().league, &self.figures, asker, query)?;
+        let answer = query::answer(&stub.published().league, &self.figures, Some(asker), query)?;
         Ok(Message::LeagueQueryResponse(answer).into())
     }
 

@@ -18,6 +18,8 @@ mod gate;
 mod gauges;
 mod inbound;
 mod leagues;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod members;
 mod news;
 mod outbound;
@@ -54,6 +56,8 @@ pub use books::{Books, OpenError};
 pub use gate::Rates;
 pub use inbound::Manager;
 pub use leagues::{FoundError, Founding, Leagues};
+#[cfg(feature = "mcp")]
+pub use mcp::{Hosts, Reception};
 pub use outbound::Outbound;
 
 /// How everybody but the writer reaches a league.

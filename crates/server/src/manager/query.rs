@@ -21,11 +21,11 @@ use crate::limits::QUERY_ENTRIES_MAX;
 
 type Answered = Result<Value, Box<ErrorReport>>;
 
-/// Answers a question of `asker`.
+/// Answers a question of `asker`; of anybody if it is no agent.
 pub(super) fn answer(
     league: &League,
     figures: &Figures,
-    asker: AgentId,
+    asker: Option<AgentId>,
     query: &LeagueQuery,
 ) -> Result<LeagueQueryResponse, Box<ErrorReport>> {
     let data = match query.query_type {
@@ -33,14 +33,19 @@ pub(super) fn answer(
         QueryType::Schedule => schedule(league, query),
         QueryType::NextMatch => next_match(league, player_of(asker, query)?)?,
         QueryType::PlayerStats => player_stats(league, figures, player_of(asker, query)?)?,
-        QueryType::AgentState => agent_state(league, query.agent_id.unwrap_or(asker))?,
+        QueryType::AgentState => agent_state(league, agent_of(asker, query)?)?,
         QueryType::Match => match_of(league, asker, query)?,
         QueryType::League => overview(league),
         QueryType::Registrations => registrations(league, query),
-        QueryType::Games => json!({ "games": game::NAMES }),
+        QueryType::Games => games(),
     };
     let data = Fragment::parse(&data.to_string()).expect("an answer is shallow JSON");
     Ok(LeagueQueryResponse { query_type: query.query_type, data })
+}
+
+/// What can be played here.
+pub(super) fn games() -> Value {
+    json!({ "games": game::NAMES })
 }
 
 fn standings(league: &League, query: &LeagueQuery) -> Answered {
@@ -154,7 +159,7 @@ fn agent_state(league: &League, agent: AgentId) -> Answered {
     }))
 }
 
-fn match_of(league: &League, asker: AgentId, query: &LeagueQuery) -> Answered {
+fn match_of(league: &League, asker: Option<AgentId>, query: &LeagueQuery) -> Answered {
     let Some(id) = query.match_id else {
         return Err(refusal(Code::E003, "match_id: GET_MATCH needs the match it asks about"));
     };
@@ -163,8 +168,9 @@ fn match_of(league: &League, asker: AgentId, query: &LeagueQuery) -> Answered {
     };
     let mut shown = match_json(league, id);
     let is_theirs = match asker {
-        AgentId::Player(player) => record.pairing.seat_of(player).is_some(),
-        AgentId::Referee(referee) => record.referee == Some(referee),
+        Some(AgentId::Player(player)) => record.pairing.seat_of(player).is_some(),
+        Some(AgentId::Referee(referee)) => record.referee == Some(referee),
+        None => false,
     };
     // Addresses may stand in it, which are nobody else's business.
     if let Some(reason) = league.reason_of(id).filter(|_| is_theirs) {
@@ -267,8 +273,13 @@ fn page<T>(name: &str, query: &LeagueQuery, entries: &[T], entry: impl Fn(&T) ->
     json!({ name: shown, "offset": offset, "total": entries.len() })
 }
 
-fn player_of(asker: AgentId, query: &LeagueQuery) -> Result<PlayerId, Box<ErrorReport>> {
-    match query.agent_id.unwrap_or(asker) {
+fn agent_of(asker: Option<AgentId>, query: &LeagueQuery) -> Result<AgentId, Box<ErrorReport>> {
+    let named = query.agent_id.or(asker);
+    named.ok_or_else(|| refusal(Code::E003, "agent_id: name the agent that this is asked about"))
+}
+
+fn player_of(asker: Option<AgentId>, query: &LeagueQuery) -> Result<PlayerId, Box<ErrorReport>> {
+    match agent_of(asker, query)? {
         AgentId::Player(player) => Ok(player),
         AgentId::Referee(_) => {
             Err(refusal(Code::E003, "agent_id: this is asked about a player, and names none"))

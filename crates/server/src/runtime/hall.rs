@@ -28,7 +28,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
 use super::resume::{self, Unfinished};
-use super::{PlayError, PlayPlan, keyring};
+use super::{PlayError, PlayPlan, front, keyring};
 use crate::journal::Journal;
 use crate::limits::REFEREE_MATCHES_DEFAULT;
 use crate::manager::{Actor, AskError, Books, Manager, Outbound, Rates, Stub};
@@ -97,7 +97,7 @@ impl Hall {
         stub.relay_at(&format!("http://{address}"));
         let leagues = BTreeMap::from([(league.clone(), stub.clone())]);
         let manager = Manager::new(keys, admin, leagues).at(Rates::of_one_house());
-        let manager = Arc::new(manager.calling(targets));
+        let manager = front(Arc::new(manager.calling(targets)), address, &[]);
         let mut tasks = JoinSet::new();
         let (close, closing) = watch::channel(false);
         let (leaving, writer_left) = oneshot::channel();

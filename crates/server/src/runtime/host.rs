@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 
 use super::disk::{self, Identity};
 use super::roster::{self, Roster, RosterError};
-use super::{drift, join, make_directory, reach};
+use super::{drift, front, join, make_directory, reach};
 use crate::journal::{Journal, JournalError, Outage, SqliteJournal, sqlite};
 use crate::limits::{FILE_LOOK_PAUSE, FOUNDINGS_MAX, REOPEN_PAUSE};
 use crate::manager::blueprint::{BadBlueprint, Blueprint};
@@ -173,7 +173,8 @@ pub async fn serve(
     let manager = Manager::hosting(host.desk.keys.clone(), host.admin(plan)?, host.leagues());
     let manager = manager.calling(targets);
     let (quit, quitting) = watch::channel(false);
-    host.tasks.spawn(answer_calls(listener, Arc::new(manager), quitting.clone()));
+    let service = front(Arc::new(manager), address, &[]);
+    host.tasks.spawn(answer_calls(listener, service, quitting.clone()));
     let (desk, opened) = (host.desk.clone(), host.opened);
     host.tasks.spawn(desk.look_after(file.clone(), opened, quitting));
     tell(ServeNews::Open { address, journal: file, leagues });

@@ -4,6 +4,7 @@
 mod agents;
 mod disk;
 mod drift;
+mod front;
 mod hall;
 mod host;
 mod join;
@@ -31,6 +32,7 @@ use crate::journal::{Journal, JournalError, SqliteJournal, sqlite};
 use crate::manager::{AskError, OpenError};
 use crate::secret::SecretError;
 
+use front::front;
 use hall::Hall;
 
 pub use agents::{AgentError, AgentNews, AgentPlan, Ending, Joined, PlayersPlan, players, referee};
