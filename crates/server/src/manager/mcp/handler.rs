@@ -40,7 +40,11 @@ impl Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .build();
         let about = Implementation::new("league", env!("CARGO_PKG_VERSION"));
         let about = about.with_title("League manager");
         ServerConfig::new(capabilities).with_server_info(about).with_instructions(INSTRUCTIONS)
