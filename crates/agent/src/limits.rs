@@ -91,6 +91,11 @@ pub const LOG_FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 pub const JOIN_TIME_USUAL: Duration = Duration::from_secs(5);
 /// The time to choose that a guest assumes if it is not told.
 pub const CHOICE_TIME_USUAL: Duration = Duration::from_secs(30);
+/// Agents that are servers of the Model Context Protocol and whose sessions are kept; when there is
+/// no room one of them is greeted anew.
+pub const SESSIONS_MAX: usize = 4_096;
+/// How long the end of a stream is waited for after the answer has come.
+pub const STREAM_END_WAIT: Duration = Duration::from_millis(20);
 
 const _: () = assert!(IDLE_TIMEOUT.as_millis() * 2 <= HEAD_TIMEOUT.as_millis());
 const _: () = assert!(BODY_BYTES_FREE * CONNECTIONS_MAX <= BODIES_BYTES_MAX);

@@ -14,6 +14,8 @@ pub const FRAGMENT_DEPTH_MAX: usize = 32;
 pub const TRANSCRIPT_BYTES_MAX: usize = 256 * 1024;
 /// Longest account of what was said after a report.
 pub const EPILOGUE_BYTES_MAX: usize = 64 * 1024;
+/// Most tools of one agent that are looked at.
+pub const TOOLS_MAX: usize = 128;
 /// Longest token, proof, seed or join code.
 pub const SECRET_BYTES_MAX: usize = 256;
 /// Longest unknown word that may be somebody's slip of the pen.

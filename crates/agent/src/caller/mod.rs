@@ -1,6 +1,8 @@
 //! Calling: one request, one deadline. Knows HTTP and nothing of the protocol.
 
 mod bearer;
+mod session;
+mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +30,7 @@ use crate::limits::{
 };
 use crate::meter::Meter;
 use crate::targets::{Forbidden, Targets};
+use session::{Session, Sessions};
 
 /// Calls other agents, keeping connections open between calls.
 #[derive(Debug, Clone)]
@@ -37,6 +40,7 @@ pub struct Caller {
     user_agent: HeaderValue,
     component: Component,
     calls: Arc<AtomicU64>,
+    sessions: Sessions,
 }
 
 /// Why a call brought no answer.
@@ -78,6 +82,8 @@ pub struct Answered {
     pub body: Bytes,
     /// When the other side wants to be called again, if it says so.
     pub retry_after: Option<Duration>,
+    /// The number under which it wants to be called again, if it gives one.
+    pub(crate) session: Option<HeaderValue>,
 }
 
 impl Answered {
@@ -107,7 +113,8 @@ impl Caller {
             .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
             .build(connector.clone());
         let user_agent = HeaderValue::from_static(user_agent);
-        Self { client, connector, user_agent, component, calls: Arc::default() }
+        let (calls, sessions) = (Arc::default(), Sessions::default());
+        Self { client, connector, user_agent, component, calls, sessions }
     }
 
     /// Posts `body` to `address` and waits at most `timeout` for the whole answer. Inside that time
@@ -183,28 +190,57 @@ impl Caller {
         Ok(place)
     }
 
-    /// One exchange. The only redirect that is followed is the one from a path to the same path
-    /// with a slash, which web frameworks like to insist on.
+    /// One exchange; another one if the other side wants to be greeted first.
     async fn exchange(&self, place: &Address, body: Bytes) -> Result<Answered, CallError> {
-        let response = self.post(place, body.clone()).await?;
+        let session = self.sessions.of(place);
+        let answered = match session.as_deref() {
+            Some(session) => self.deliver(place, session.fit(&body), Some(session)).await?,
+            None => self.deliver(place, body.clone(), None).await?,
+        };
+        let is_misfit = || session.is_none() && session::is_misfit(&body, &answered);
+        if !(session::is_demanded(&answered) || is_misfit()) {
+            return Ok(answered);
+        }
+        match self.greet(place).await? {
+            Some(session) => self.deliver(place, session.fit(&body), Some(&session)).await,
+            None => Ok(answered),
+        }
+    }
+
+    /// Posts and reads. The only redirect that is followed is the one from a path to the same path
+    /// with a slash, which web frameworks like to insist on.
+    async fn deliver(
+        &self,
+        place: &Address,
+        body: Bytes,
+        session: Option<&Session>,
+    ) -> Result<Answered, CallError> {
+        let response = self.post(place, body.clone(), session).await?;
         match with_slash(place, &response) {
-            Some(place) => read(self.post(&place, body).await?, ANSWER_BYTES_MAX).await,
+            Some(place) => read(self.post(&place, body, session).await?, ANSWER_BYTES_MAX).await,
             None => read(response, ANSWER_BYTES_MAX).await,
         }
     }
 
-    async fn post(&self, place: &Address, body: Bytes) -> Result<Response<Incoming>, CallError> {
+    async fn post(
+        &self,
+        place: &Address,
+        body: Bytes,
+        session: Option<&Session>,
+    ) -> Result<Response<Incoming>, CallError> {
         let bad = || CallError::BadAddress(place.to_string().into());
         let uri: Uri = place.to_string().parse().map_err(|_| bad())?;
-        let json = HeaderValue::from_static("application/json");
-        let request = Request::builder()
+        let mut request = Request::builder()
             .method(Method::POST)
             .uri(uri)
-            .header(CONTENT_TYPE, json.clone())
-            .header(ACCEPT, json)
+            .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+            .header(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"))
             .header(USER_AGENT, self.user_agent.clone())
             .body(Full::new(body))
             .map_err(|_| bad())?;
+        if let Some(session) = session {
+            session.stamp(request.headers_mut());
+        }
         let sent = self.client.request(request).await;
         sent.map_err(|error| judge(&error, error.is_connect()))
     }
@@ -215,8 +251,13 @@ async fn read(response: Response<Incoming>, most: usize) -> Result<Answered, Cal
     let retry_after = response.headers().get(RETRY_AFTER);
     let retry_after = retry_after.and_then(|seconds| seconds.to_str().ok()?.parse().ok());
     let retry_after = retry_after.map(Duration::from_secs);
+    let session = response.headers().get(session::NUMBER).cloned();
+    let answered = |body| Answered { status, body, retry_after, session };
+    if stream::is_stream(&response) {
+        return stream::read(response.into_body()).await.map(answered);
+    }
     match Limited::new(response.into_body(), most).collect().await {
-        Ok(body) => Ok(Answered { status, body: body.to_bytes(), retry_after }),
+        Ok(body) => Ok(answered(body.to_bytes())),
         Err(error) if error.is::<LengthLimitError>() => Err(CallError::TooLarge),
         Err(error) => Err(judge(&*error, false)),
     }

@@ -1,6 +1,8 @@
 //! What clients of the Model Context Protocol ask: which requests are theirs and not a letter of
-//! the league, the tools they are offered, and what a call of a tool means.
+//! the league, the tools they are offered, and what a call of a tool means. And the other way
+//! round, how an agent is spoken to that is itself a server of it: [`client`].
 
+pub mod client;
 mod errand;
 #[cfg(test)]
 mod tests;

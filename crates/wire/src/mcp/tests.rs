@@ -127,3 +127,45 @@ fn an_answer_stands_in_the_text_and_beside_it() {
     assert_eq!(answer["result"]["content"][0]["text"], "change it");
     assert_eq!(answer["result"]["isError"], true);
 }
+
+fn toolbox(schema: &str) -> client::Toolbox {
+    let tool = format!(r#"{{"name":"choose_parity","inputSchema":{schema}}}"#);
+    let listed =
+        format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{tool},{{"name":"x"}}]}}}}"#);
+    client::Toolbox::read(listed.as_bytes())
+}
+
+fn fitted(schema: &str) -> Option<Value> {
+    let arguments = r#"{"match_id":"R1M1","protocol":"league.v2","context":{"a":[1]}}"#;
+    let params = format!(r#"{{"name":"choose_parity","arguments":{arguments}}}"#);
+    let body = toolbox(schema).fit(request("tools/call", &params).as_bytes())?;
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!((&body["method"], &body["id"]), (&"tools/call".into(), &1.into()));
+    assert_eq!(body["params"]["name"], "choose_parity");
+    Some(body["params"]["arguments"].clone())
+}
+
+#[test]
+fn a_tool_is_given_what_it_says_it_takes() {
+    let two = r#"{"properties":{"context":{"type":"object"},"match_id":{"type":"string"}}}"#;
+    let expected = serde_json::json!({"match_id": "R1M1", "context": {"a": [1]}});
+    assert_eq!(fitted(two), Some(expected));
+    assert_eq!(fitted(r#"{"properties":{}}"#), Some(serde_json::json!({})));
+    let open = r#"{"properties":{"match_id":{}},"additionalProperties":true}"#;
+    assert_eq!(fitted(open), None, "who takes more gets everything");
+    assert_eq!(fitted("null"), None);
+    let whole = r#"{"properties":{"message":{"type":"object"}},"additionalProperties":false}"#;
+    assert_eq!(fitted(whole).unwrap()["message"]["protocol"], "league.v2");
+    assert_eq!(toolbox(two).fit(request("ping", "{}").as_bytes()), None);
+}
+
+#[test]
+fn a_greeting_is_answered_with_a_version() {
+    let greeting = client::greeting(3, "referee", "1");
+    let greeting: Value = serde_json::from_slice(&greeting).unwrap();
+    assert_eq!(greeting["params"]["protocolVersion"], client::VERSION);
+    let answer = br#"{"jsonrpc":"2.0","id":3,"result":{"protocolVersion":"2025-06-18"}}"#;
+    assert_eq!(client::greeted_in(answer).as_deref(), Some("2025-06-18"));
+    let no = br#"{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no"}}"#;
+    assert_eq!(client::greeted_in(no), None);
+}
