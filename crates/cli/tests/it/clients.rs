@@ -7,8 +7,8 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::program::{Place, Run};
-use crate::service::Office;
-use crate::services::found;
+use crate::service::{Office, Service};
+use crate::services::{REFEREE, check_record, found};
 
 /// Where the clients are installed.
 pub(crate) struct Clients(PathBuf);
@@ -118,4 +118,35 @@ fn the_typescript_sdk_speaks_every_version() {
     let run = clients.node(&ours("client.mjs"), &[&url, clients.0.to_str().unwrap()]);
     let expected = "as it should be: 2025-11-25 2025-11-25 2026-07-28\n";
     assert_eq!((run.code, run.stdout.as_str()), (Some(0), expected), "{}", run.stderr);
+}
+
+#[test]
+fn players_that_are_servers_play_a_whole_league() {
+    let Some(clients) = Clients::find() else { return };
+    let place = Place::new();
+    let office = Office::open(&place);
+    let patient = "--set invitation_timeout=30s --set choice_timeout=300s";
+    let line = format!("--league spring --start players=5 --set announcement_lead=0s {patient}");
+    found(&office, &place, &line);
+    let url = format!("http://{}/mcp", office.address);
+    let kinds: [&[&str]; 4] = [&[], &[], &["--json"], &["--stateless"]];
+    let servers = kinds.map(|kind| {
+        let mut command = clients.python("player.py");
+        command.args(["--manager", &url, "--name", "FastMCP"]).args(kind);
+        Service::spawn(&place, command)
+    });
+    let servers = servers.map(|mut server| {
+        server.announced();
+        server
+    });
+    let ours = [office.seat(&place, REFEREE), office.seat(&place, "player --strategy random")];
+    let standings = office.standings_at_the_end("spring");
+    for service in ours {
+        assert_eq!(service.end(), Some(0));
+    }
+    servers.into_iter().for_each(Service::kill);
+    for row in standings["standings"].as_array().unwrap() {
+        assert_eq!((&row["played"], &row["technical_losses"]), (&4.into(), &0.into()), "{row}");
+    }
+    check_record(&place, office, &standings, 10);
 }
