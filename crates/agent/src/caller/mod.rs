@@ -82,8 +82,6 @@ pub struct Answered {
     pub body: Bytes,
     /// When the other side wants to be called again, if it says so.
     pub retry_after: Option<Duration>,
-    /// The number under which it wants to be called again, if it gives one.
-    pub(crate) session: Option<HeaderValue>,
 }
 
 impl Answered {
@@ -207,18 +205,28 @@ impl Caller {
         }
     }
 
-    /// Posts and reads. The only redirect that is followed is the one from a path to the same path
-    /// with a slash, which web frameworks like to insist on.
+    /// Posts and reads.
     async fn deliver(
         &self,
         place: &Address,
         body: Bytes,
         session: Option<&Session>,
     ) -> Result<Answered, CallError> {
+        read(self.send(place, body, session).await?, ANSWER_BYTES_MAX).await
+    }
+
+    /// Posts. The only redirect that is followed is the one from a path to the same path with a
+    /// slash, which web frameworks like to insist on.
+    async fn send(
+        &self,
+        place: &Address,
+        body: Bytes,
+        session: Option<&Session>,
+    ) -> Result<Response<Incoming>, CallError> {
         let response = self.post(place, body.clone(), session).await?;
         match with_slash(place, &response) {
-            Some(place) => read(self.post(&place, body, session).await?, ANSWER_BYTES_MAX).await,
-            None => read(response, ANSWER_BYTES_MAX).await,
+            Some(place) => self.post(&place, body, session).await,
+            None => Ok(response),
         }
     }
 
@@ -251,8 +259,7 @@ async fn read(response: Response<Incoming>, most: usize) -> Result<Answered, Cal
     let retry_after = response.headers().get(RETRY_AFTER);
     let retry_after = retry_after.and_then(|seconds| seconds.to_str().ok()?.parse().ok());
     let retry_after = retry_after.map(Duration::from_secs);
-    let session = response.headers().get(session::NUMBER).cloned();
-    let answered = |body| Answered { status, body, retry_after, session };
+    let answered = |body| Answered { status, body, retry_after };
     if stream::is_stream(&response) {
         return stream::read(response.into_body()).await.map(answered);
     }

@@ -8,13 +8,13 @@ use bytes::Bytes;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use league_wire::mcp::client::{GREETED, Toolbox, VERSION, greeted_in, greeting, list_tools};
 
-use super::{Answered, CallError, Caller};
+use super::{Answered, CallError, Caller, read};
 use crate::address::Address;
 use crate::guard::lock;
-use crate::limits::SESSIONS_MAX;
+use crate::limits::{ANSWER_BYTES_MAX, SESSIONS_MAX};
 
 /// Where such a number stands in the head of calls and answers.
-pub(super) const NUMBER: HeaderName = HeaderName::from_static("mcp-session-id");
+const NUMBER: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
 /// What an agent that was greeted wants to see in every call.
@@ -99,11 +99,13 @@ impl Caller {
     pub(super) async fn greet(&self, place: &Address) -> Result<Option<Arc<Session>>, CallError> {
         let about = self.component().name();
         let hello = greeting(1, about, env!("CARGO_PKG_VERSION"));
-        let answered = self.deliver(place, hello.into(), None).await?;
+        let response = self.send(place, hello.into(), None).await?;
+        let number = response.headers().get(NUMBER).cloned();
+        let answered = read(response, ANSWER_BYTES_MAX).await?;
         let Some(version) = greeted_in(&answered.body) else { return Ok(None) };
         let version = HeaderValue::try_from(version);
         let mut session = Session {
-            number: answered.session,
+            number,
             version: version.unwrap_or(HeaderValue::from_static(VERSION)),
             tools: Toolbox::default(),
         };
@@ -203,7 +205,7 @@ mod tests {
     }
 
     fn answered(status: u16, body: &'static str) -> Answered {
-        Answered { status, body: body.into(), retry_after: None, session: None }
+        Answered { status, body: body.into(), retry_after: None }
     }
 
     #[test]

@@ -186,6 +186,7 @@ impl Meta {
             max_concurrent_matches: f.optional("max_concurrent_matches")?,
             dialect: f.optional("dialect")?,
             batch: false,
+            pull: false,
             join: f.either(&["join_code", "join_key"])?,
         })
     }
