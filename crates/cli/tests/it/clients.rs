@@ -150,3 +150,39 @@ fn players_that_are_servers_play_a_whole_league() {
     }
     check_record(&place, office, &standings, 10);
 }
+
+#[test]
+fn chat_clients_play_a_whole_league_by_calling_tools() {
+    let Some(clients) = Clients::find() else { return };
+    let place = Place::new();
+    let office = Office::open(&place);
+    let patient = "--set invitation_timeout=30s --set choice_timeout=300s";
+    let line = format!("--league spring --start players=4 --set announcement_lead=0s {patient}");
+    found(&office, &place, &line);
+    let url = format!("http://{}/mcp", office.address);
+    let chats = [("Ada", "legacy"), ("Ben", "auto")].map(|(name, mode)| {
+        let mut command = clients.python("chat.py");
+        command.args([&url, name, mode]);
+        Service::spawn(&place, command)
+    });
+    let chats = chats.map(|mut chat| {
+        assert!(chat.announced()["player_id"].is_string());
+        chat
+    });
+    let ours = [office.seat(&place, REFEREE), office.seat(&place, "player --count 2")];
+    let standings = office.standings_at_the_end("spring");
+    for mut chat in chats {
+        let told = chat.announced();
+        assert_eq!((&told["moves"], &told["misses"]), (&3.into(), &1.into()), "{told}");
+        let news = told["told"].as_array().unwrap();
+        let count = |text: &str| {
+            news.iter().filter(|line| line.as_str().is_some_and(|line| line.contains(text))).count()
+        };
+        assert_eq!((count("is over: "), count("The league is over.")), (3, 1), "{told}");
+        assert_eq!(chat.end(), Some(0));
+    }
+    for service in ours {
+        assert_eq!(service.end(), Some(0));
+    }
+    check_record(&place, office, &standings, 6);
+}

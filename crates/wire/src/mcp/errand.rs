@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use league_core::id::{AgentId, ConversationId, LeagueId, PlayerId, RefereeId};
+use league_core::id::{AgentId, ConversationId, LeagueId, MatchId, PlayerId, RefereeId};
 use league_core::time::Timestamp;
 
 use super::Tool;
@@ -21,7 +21,7 @@ use crate::message::{
 use crate::nearest::nearest;
 use crate::sender::Sender;
 use crate::token::AuthToken;
-use crate::value::Emit;
+use crate::value::{Emit, MoveValue};
 use crate::word::QueryType;
 use crate::write::Object;
 
@@ -32,6 +32,31 @@ pub enum Errand {
     Query(Option<LeagueId>, LeagueQuery),
     /// A letter to the manager.
     Letter(Box<Letter>),
+    /// Somebody wants to play by calling tools.
+    Join {
+        /// The name that others see.
+        name: String,
+        /// The league; the manager chooses if there is none.
+        league: Option<LeagueId>,
+        /// What lets it in, where that is asked for.
+        join_code: Option<String>,
+    },
+    /// Somebody who has joined waits for its turn.
+    Wait {
+        /// What it shows.
+        token: AuthToken,
+        /// For how many seconds, if it says so.
+        seconds: Option<u32>,
+    },
+    /// Somebody who has joined makes its move.
+    Move {
+        /// What it shows.
+        token: AuthToken,
+        /// In which match, if it says so.
+        match_id: Option<MatchId>,
+        /// Which move.
+        choice: String,
+    },
 }
 
 /// What the caller of a tool need not say.
@@ -89,9 +114,32 @@ pub fn errand(
     let arguments = arguments.unwrap_or(Json::known("{}"));
     let fields = Fields::read("arguments", arguments)?;
     check_names(tool, &fields)?;
+    let token = match fields.optional::<AuthToken>("auth_token")? {
+        Some(token) => Some(token),
+        None => scene.bearer,
+    };
     let message = match tool {
         Tool::Query(kind) => {
             return Ok(Errand::Query(fields.optional("league_id")?, query(kind, &fields)?));
+        }
+        Tool::JoinLeague => {
+            return Ok(Errand::Join {
+                name: fields.required("display_name")?,
+                league: fields.optional("league_id")?,
+                join_code: fields.optional("join_code")?,
+            });
+        }
+        Tool::WaitForTurn => {
+            let token = token.ok_or_else(|| fields.missing("auth_token", TOKEN))?;
+            return Ok(Errand::Wait { token, seconds: fields.optional("wait_seconds")? });
+        }
+        Tool::MakeMove => {
+            let token = token.ok_or_else(|| fields.missing("auth_token", TOKEN))?;
+            let choice = match fields.required::<MoveValue>("choice")? {
+                MoveValue::Text(text) => text,
+                MoveValue::Number(number) => number.to_string(),
+            };
+            return Ok(Errand::Move { token, match_id: fields.optional("match_id")?, choice });
         }
         Tool::RegisterPlayer => {
             Message::LeagueRegisterRequest(PlayerRegistration { meta: Meta::of_tool(&fields)? })
@@ -102,10 +150,6 @@ pub fn errand(
         Tool::AssignedMatches => Message::GetAssignedMatches(GetAssignedMatches::read(&fields)?),
         Tool::ReportResult => Message::MatchResultReport(MatchResultReport::read(&fields)?),
         Tool::StartLeague => Message::StartLeague(StartLeague {}),
-    };
-    let token = match fields.optional::<AuthToken>("auth_token")? {
-        Some(token) => Some(token),
-        None => scene.bearer,
     };
     let envelope = Envelope {
         sender: sender(tool, &fields, token.is_some())?,
@@ -142,6 +186,8 @@ fn query(kind: QueryType, f: &Fields<'_>) -> Result<LeagueQuery, DecodeError> {
     })
 }
 
+const TOKEN: &str = "the auth_token that join_league returned";
+
 /// As whom the letter is sent. Whoever registers for the first time has no id yet.
 fn sender(tool: Tool, f: &Fields<'_>, has_token: bool) -> Result<Sender, DecodeError> {
     const NEW: &str = "new";
@@ -149,6 +195,7 @@ fn sender(tool: Tool, f: &Fields<'_>, has_token: bool) -> Result<Sender, DecodeE
     let referee = |id: RefereeId| Sender::from(AgentId::Referee(id));
     match tool {
         Tool::StartLeague | Tool::Query(_) => Ok(Sender::Administrator),
+        Tool::JoinLeague | Tool::WaitForTurn | Tool::MakeMove => Ok(Sender::Player(NEW.into())),
         Tool::RegisterPlayer if has_token => f.required("player_id").map(player),
         Tool::RegisterPlayer => Ok(Sender::Player(NEW.into())),
         Tool::RegisterReferee if has_token => f.required("referee_id").map(referee),

@@ -1,7 +1,9 @@
 //! What clients of the Model Context Protocol ask: which requests are theirs and not a letter of
-//! the league, the tools they are offered, and what a call of a tool means. And the other way
-//! round, how an agent is spoken to that is itself a server of it: [`client`].
+//! the league, the tools they are offered, and what a call of a tool means. [`chat`] is what those
+//! are told who play by calling tools, [`client`] how an agent is spoken to that is a server of the
+//! protocol itself.
 
+pub mod chat;
 pub mod client;
 mod errand;
 #[cfg(test)]
@@ -24,8 +26,9 @@ pub const TOOLS: &str = include_str!("tools.json");
 pub const INSTRUCTIONS: &str = "This server runs leagues: tournaments in which programs play short \
     games against each other, every pair once, in rounds. Win 3 points, draw 1, loss 0. Ask \
     get_league first, then get_standings and get_schedule. Nothing that reads needs a token. \
-    Players join before the start with register_player; whoever has the administrator's token \
-    starts with start_league. An error says what to change; change it and call again.";
+    To play yourself, call join_league before the start, then wait_for_turn and make_move until \
+    it is over. Programs join with register_player; whoever has the administrator's token starts \
+    with start_league. An error says what to change; change it and call again.";
 
 /// Fields that stand in every letter of the league, and in no argument of a tool of ours.
 const LETTER: [&str; 4] = ["protocol", "message_type", "conversation_id", "sender"];

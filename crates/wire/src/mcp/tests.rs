@@ -128,6 +128,24 @@ fn an_answer_stands_in_the_text_and_beside_it() {
     assert_eq!(answer["result"]["isError"], true);
 }
 
+#[test]
+fn a_move_is_a_word_or_a_number_of_somebody_with_a_token() {
+    let choice = |json: &str| {
+        let arguments = format!(r#"{{"auth_token":"{TOKEN}","choice":{json}}}"#);
+        let Ok(Errand::Move { token, match_id: None, choice }) = meant("make_move", &arguments)
+        else {
+            panic!("{json}")
+        };
+        assert_eq!(token.reveal(), TOKEN);
+        choice
+    };
+    assert_eq!((choice("\"even\""), choice("3")), ("even".to_string(), "3".to_string()));
+    let error = meant("make_move", r#"{"choice":"even"}"#).unwrap_err().to_string();
+    assert!(error.contains("join_league"), "{error}");
+    let error = meant("wait_for_turn", "{}").unwrap_err().to_string();
+    assert!(error.contains("join_league"), "{error}");
+}
+
 fn toolbox(schema: &str) -> client::Toolbox {
     let tool = format!(r#"{{"name":"choose_parity","inputSchema":{schema}}}"#);
     let listed =

@@ -7,6 +7,12 @@ use crate::word::QueryType;
 pub enum Tool {
     /// Answers a question about a league, as LEAGUE_QUERY does.
     Query(QueryType),
+    /// Joins a league, to play in it by calling tools.
+    JoinLeague,
+    /// Waits for the turn of whoever has joined.
+    WaitForTurn,
+    /// Makes the move of whoever has joined.
+    MakeMove,
     /// Registers a player.
     RegisterPlayer,
     /// Registers a referee.
@@ -21,7 +27,7 @@ pub enum Tool {
 
 impl Tool {
     /// Every tool, in the order in which they are listed.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 17] = [
         Self::Query(QueryType::League),
         Self::Query(QueryType::Standings),
         Self::Query(QueryType::Schedule),
@@ -31,6 +37,9 @@ impl Tool {
         Self::Query(QueryType::Match),
         Self::Query(QueryType::Registrations),
         Self::Query(QueryType::Games),
+        Self::JoinLeague,
+        Self::WaitForTurn,
+        Self::MakeMove,
         Self::RegisterPlayer,
         Self::RegisterReferee,
         Self::AssignedMatches,
@@ -51,6 +60,9 @@ impl Tool {
             Self::Query(QueryType::League) => "get_league",
             Self::Query(QueryType::Registrations) => "get_registrations",
             Self::Query(QueryType::Games) => "get_games",
+            Self::JoinLeague => "join_league",
+            Self::WaitForTurn => "wait_for_turn",
+            Self::MakeMove => "make_move",
             Self::RegisterPlayer => "register_player",
             Self::RegisterReferee => "register_referee",
             Self::AssignedMatches => "get_assigned_matches",
@@ -79,6 +91,9 @@ impl Tool {
             Self::Query(QueryType::League) => &["league_id"],
             Self::Query(QueryType::Registrations) => &["league_id", "offset", "limit"],
             Self::Query(QueryType::Games) => &[],
+            Self::JoinLeague => &["display_name", "league_id", "join_code"],
+            Self::WaitForTurn => &["auth_token", "wait_seconds"],
+            Self::MakeMove => &["auth_token", "choice", "match_id"],
             Self::RegisterPlayer => &[
                 "display_name",
                 "contact_endpoint",

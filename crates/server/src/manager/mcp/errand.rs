@@ -12,8 +12,9 @@ use league_wire::mcp::{Errand, Scene, Tool, answer_of, errand, failure_of, objec
 use league_wire::message::{ErrorReport, LeagueQuery};
 use league_wire::{AuthToken, Decoded, Dialect, Json, QueryType};
 
-use crate::manager::Manager;
-use crate::manager::query;
+use super::play;
+use crate::manager::relay::Wish;
+use crate::manager::{Manager, query};
 
 /// Who calls a tool.
 #[derive(Debug, Clone)]
@@ -41,7 +42,7 @@ pub(super) enum Untried {
     TooMany(Duration),
 }
 
-type Outcome = Result<String, Box<ErrorReport>>;
+pub(super) type Outcome = Result<String, Box<ErrorReport>>;
 
 /// Calls the tool `name`.
 pub(super) async fn run(
@@ -56,9 +57,13 @@ pub(super) async fn run(
     let meant = errand(tool, arguments, Scene { now, conversation, bearer });
     let letter = match &meant {
         Ok(Errand::Letter(letter)) => Some(&**letter),
-        Ok(Errand::Query(..)) | Err(_) => None,
+        Ok(Errand::Query(..) | Errand::Join { .. } | Errand::Wait { .. } | Errand::Move { .. })
+        | Err(_) => None,
     };
-    manager.admit(caller.peer, &[letter]).map_err(Untried::TooMany)?;
+    // Whoever plays is counted where it plays.
+    if !matches!(meant, Ok(Errand::Join { .. } | Errand::Wait { .. } | Errand::Move { .. })) {
+        manager.admit(caller.peer, &[letter]).map_err(Untried::TooMany)?;
+    }
     match meant {
         Ok(Errand::Query(league, query)) => Ok(told(ask(manager, league.as_ref(), &query))),
         Ok(Errand::Letter(letter)) => {
@@ -73,6 +78,15 @@ pub(super) async fn run(
             })
             .await;
             Ok(Told { json: String::from_utf8(json).expect("the writer writes text"), no })
+        }
+        Ok(Errand::Join { name, league, join_code }) => {
+            Ok(told(play::join(manager, Wish { name, league, join_code }, caller.peer).await))
+        }
+        Ok(Errand::Wait { token, seconds }) => {
+            play::wait(manager, &token, seconds, caller.peer).await.map(told)
+        }
+        Ok(Errand::Move { token, match_id, choice }) => {
+            play::make_move(manager, &token, (match_id, &choice), caller.peer).map(told)
         }
         Err(error) => Ok(told(Err(Box::new(ErrorReport::from(&error))))),
     }

@@ -5,6 +5,7 @@
 mod errand;
 mod guard;
 mod handler;
+mod play;
 mod resource;
 
 use std::net::SocketAddr;
