@@ -67,6 +67,8 @@ pub const REGISTER_PAUSE_MAX: Duration = Duration::from_secs(5);
 pub const LOOK_INTERVAL: Duration = Duration::from_secs(10);
 /// How long a player that fetches its turns lets the manager wait for one.
 pub const POLL_WAIT: Duration = Duration::from_secs(25);
+/// Longest pause of a player that cannot fetch its turns: when the manager is back, its time runs.
+pub const POLL_PAUSE_MAX: Duration = Duration::from_secs(1);
 /// Time beyond that in which the manager must have answered a poll.
 pub const POLL_GRACE: Duration = Duration::from_secs(10);
 /// Time for an answer to be taken by the manager.

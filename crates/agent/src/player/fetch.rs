@@ -9,7 +9,7 @@ use super::Player;
 use crate::ambient::Mark;
 use crate::component::Component;
 use crate::exchange::Exchange;
-use crate::limits::{REGISTER_PAUSE_MAX, REGISTER_PAUSE_MIN};
+use crate::limits::{POLL_PAUSE_MAX, REGISTER_PAUSE_MAX, REGISTER_PAUSE_MIN};
 use crate::log::{self, Level};
 use crate::pull::{self, Mailbox, PullError};
 use crate::register::{self, Application, Membership, RegisterError};
@@ -42,10 +42,13 @@ impl Player {
             let Err(error) = pull::serve(&mailbox, &*self, stop.clone()).await else {
                 return Ok(());
             };
-            if begun.elapsed() > REGISTER_PAUSE_MAX {
+            if begun.elapsed() > POLL_PAUSE_MAX {
                 pause = REGISTER_PAUSE_MIN;
             }
-            told(&me, &error);
+            // The same trouble is told once.
+            if pause == REGISTER_PAUSE_MIN {
+                told(&me, &error);
+            }
             if let PullError::NotMine(_) = error {
                 match register::player_again(&exchange, &application, &me).await? {
                     Some(again) => me = again,
@@ -67,7 +70,7 @@ impl Player {
                 () = stopped(&mut stop) => return Ok(()),
                 () = tokio::time::sleep(wait) => {}
             }
-            pause = (pause * 2).min(REGISTER_PAUSE_MAX);
+            pause = (pause * 2).min(POLL_PAUSE_MAX);
         }
     }
 }

@@ -107,6 +107,11 @@ impl Outbound {
         let referees = league.referees().iter().map(|referee| AgentId::Referee(referee.id));
         for agent in players.chain(referees).filter(|agent| !league.is_away(*agent)) {
             self.welcome(league, agent);
+            if let AgentId::Player(player) = agent
+                && let Some(mailbox) = self.stub.mailboxes().of(player)
+            {
+                mailbox.presume();
+            }
         }
         match league.phase() {
             Phase::Playing(round) => self.perform(Effect::AnnounceRound(round.id)),

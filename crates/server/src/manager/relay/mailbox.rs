@@ -123,6 +123,11 @@ impl Mailbox {
         lock(&self.turns).is_present(ambient::now())
     }
 
+    /// The manager has just started: the player may well be about to poll again.
+    pub(in crate::manager) fn presume(&self) {
+        lock(&self.turns).presume(ambient::now());
+    }
+
     /// When the player last polled; now if it does.
     pub fn last_poll(&self) -> Option<Timestamp> {
         lock(&self.turns).last_poll(ambient::now())

@@ -83,6 +83,18 @@ fn presence_accepts_invitations_and_the_player_is_told() {
 }
 
 #[test]
+fn a_manager_that_has_just_started_takes_everybody_for_present() {
+    let mut turns = Turns::default();
+    turns.presume(NOW);
+    let mut joined = turns.put(NOW + PRESENCE, 1, invitation(referee(1))).unwrap();
+    assert_eq!(joined.try_recv().unwrap(), Reply::Present);
+    assert_eq!(turns.last_poll(NOW), None, "it has not polled");
+    let gone = NOW + PRESENCE + Duration::from_millis(1);
+    let mut silent = turns.put(gone, 2, invitation(referee(1))).unwrap();
+    assert!(silent.try_recv().is_err());
+}
+
+#[test]
 fn there_is_room_for_everybody_and_no_more() {
     let mut turns = Turns::default();
     let mut held = vec![];

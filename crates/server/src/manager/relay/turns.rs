@@ -73,6 +73,9 @@ pub(super) struct Turns {
     polls: u32,
     /// When the last one began or ended.
     polled: Option<Timestamp>,
+    /// When the player may have polled, for all we know: a manager that has just started does not
+    /// know who was there before, and nobody must pay for that.
+    presumed: Option<Timestamp>,
 }
 
 #[derive(Debug)]
@@ -231,7 +234,13 @@ impl Turns {
 
     /// Whether the player polls, or did a while ago.
     pub(super) fn is_present(&self, now: Timestamp) -> bool {
-        self.polls > 0 || self.polled.is_some_and(|at| now.since(at) <= PRESENCE)
+        let known = self.polled.max(self.presumed);
+        self.polls > 0 || known.is_some_and(|at| now.since(at) <= PRESENCE)
+    }
+
+    /// The player may have polled just now.
+    pub(super) fn presume(&mut self, now: Timestamp) {
+        self.presumed = Some(now);
     }
 
     /// When the player last polled; now if it does.
