@@ -50,7 +50,12 @@ impl Player {
                 told(&me, &error);
             }
             if let PullError::NotMine(_) = error {
-                match register::player_again(&exchange, &application, &me).await? {
+                let again = tokio::select! {
+                    biased;
+                    () = stopped(&mut stop) => return Ok(()),
+                    again = register::player_again(&exchange, &application, &me) => again?,
+                };
+                match again {
                     Some(again) => me = again,
                     None => self.enrolment.conclude(),
                 }
