@@ -8,6 +8,7 @@
 //! Writing: [`dialect::encode_request`], [`dialect::encode_result`], [`dialect::encode_error`].
 //! [`turns`] is what a player fetches that cannot be called.
 //! [`mcp`] is what clients of the Model Context Protocol ask at the same place.
+//! [`lenient`] reads what the strict reading refused and can mean one thing only.
 //! [`shown`] and [`redact`] are what may be told of a message to somebody it was not written for.
 #![warn(missing_docs)]
 
@@ -21,6 +22,7 @@ mod fragment;
 pub mod frame;
 pub mod iso;
 mod json;
+pub mod lenient;
 pub mod limits;
 pub mod mcp;
 pub mod message;

@@ -22,3 +22,5 @@ pub const SECRET_BYTES_MAX: usize = 256;
 pub const SLIP_BYTES_MAX: usize = 64;
 /// Longest rendering of a wrong value in an error.
 pub const GOT_CHARS_MAX: usize = 80;
+/// Most deviations of one message that are told.
+pub const DEVIATIONS_MAX: usize = 16;

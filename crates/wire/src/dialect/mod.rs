@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+pub(crate) use read::needed_context;
 pub use read::{
     answer_name, decode_error, decode_request, decode_request_if, decode_result, spoken,
 };

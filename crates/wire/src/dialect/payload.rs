@@ -112,10 +112,8 @@ impl MessageId {
             if asks { "request" } else { "answer" },
             &id.to_string(),
         ];
-        let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
-        let mixed =
-            bytes.fold(FNV_OFFSET, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(FNV_PRIME));
-        let mut digits = format!("{mixed:032x}").into_bytes().into_iter();
+        let all: String = parts.iter().flat_map(|part| [*part, "\0"]).collect();
+        let mut digits = format!("{:032x}", mixed(&all)).into_bytes().into_iter();
         let text = FORM.iter().map(|form| match form {
             b'x' => digits.next().unwrap_or(b'0'),
             b'v' => digits.next().map_or(b'8', variant),
@@ -124,6 +122,12 @@ impl MessageId {
         });
         text.map(char::from).collect()
     }
+}
+
+/// A number that differs for different texts, unless somebody means it not to.
+pub(crate) fn mixed(text: &str) -> u128 {
+    let mix = |hash: u128, byte: u8| (hash ^ u128::from(byte)).wrapping_mul(FNV_PRIME);
+    text.bytes().fold(FNV_OFFSET, mix)
 }
 
 const FNV_OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;

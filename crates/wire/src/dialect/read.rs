@@ -293,8 +293,18 @@ fn flat_dialect(params: &Fields<'_>, kind: MessageType) -> Result<Dialect, Decod
 
 /// Document 001: contextual fields are required where they are relevant.
 fn require_context(fields: &Fields<'_>, kind: MessageType) -> Result<(), DecodeError> {
+    for name in needed_context(kind) {
+        if fields.raw(name)?.is_none() {
+            return Err(fields.missing(name, "the field, which this message needs"));
+        }
+    }
+    Ok(())
+}
+
+/// The contextual fields that a message of type `kind` needs in document 001.
+pub(crate) const fn needed_context(kind: MessageType) -> &'static [&'static str] {
     use MessageType as Type;
-    let names: &[&str] = match kind {
+    match kind {
         Type::RefereeRegisterRequest | Type::LeagueRegisterRequest => &[],
         Type::Ping | Type::Pong | Type::Ack | Type::LeagueError => &[],
         Type::RoundAnnouncement | Type::RoundCompleted => ROUND,
@@ -309,13 +319,7 @@ fn require_context(fields: &Fields<'_>, kind: MessageType) -> Result<(), DecodeE
         Type::StartLeague | Type::GetAssignedMatches | Type::AssignedMatches => &["league_id"],
         Type::LeagueStandingsUpdate | Type::LeagueCompleted => &["league_id"],
         Type::LeagueQuery | Type::LeagueQueryResponse | Type::SuspensionNotice => &["league_id"],
-    };
-    for name in names {
-        if fields.raw(name)?.is_none() {
-            return Err(fields.missing(name, "the field, which this message needs"));
-        }
     }
-    Ok(())
 }
 
 const ROUND: &[&str] = &["league_id", "round_id"];

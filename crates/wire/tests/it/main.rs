@@ -9,7 +9,9 @@
 mod documents;
 mod fields;
 mod golden;
+mod lenient;
 mod meaning;
+mod moving;
 mod payload;
 mod properties;
 mod refusals;

@@ -1,0 +1,218 @@
+//! What is understood although it is not as the documents say, and what is not.
+
+use league_core::time::Timestamp;
+use league_wire::dialect::{decode_request, encode_request, encode_result};
+use league_wire::frame::{self, Incoming};
+use league_wire::lenient::{
+    Asked, Slip, Understood, read_answer, read_plain_registration, read_request,
+};
+use league_wire::message::{PlayerRegistration, RefereeRegistration};
+use league_wire::{Decoded, Dialect, Id, Message, MessageType, Parity, Reply, Sender};
+use serde_json::{Value, json};
+
+use crate::samples;
+
+const NOW: Timestamp = Timestamp::from_millis(1_736_937_000_000);
+
+// req: WIRE-2
+#[test]
+fn a_registration_may_say_nothing_about_itself() {
+    let mut frame = request(Dialect::Flat, MessageType::LeagueRegisterRequest);
+    for name in ["protocol", "message_type", "sender", "timestamp", "conversation_id"] {
+        frame["params"].as_object_mut().unwrap().remove(name);
+    }
+    let Understood { meaning, deviations } = understood(&frame);
+    assert_eq!(meaning.letter.message, samples::letter(MessageType::LeagueRegisterRequest).message);
+    assert_eq!(meaning.letter.envelope.timestamp, NOW);
+    assert_eq!(meaning.letter.envelope.sender, Sender::Player("unregistered".into()));
+    let told: Vec<_> =
+        deviations.iter().map(|deviation| (deviation.slip, &*deviation.fix)).collect();
+    let fix = "add `params.protocol`, `params.message_type`, `params.sender`, \
+               `params.timestamp`, `params.conversation_id`";
+    assert_eq!(told, [(Slip::BareRegistration, fix)]);
+    let again = understood(&frame).meaning.letter.envelope;
+    assert_eq!(again.conversation, meaning.letter.envelope.conversation);
+
+    let mut query = request(Dialect::Flat, MessageType::LeagueQuery);
+    query["params"].as_object_mut().unwrap().remove("sender");
+    assert_eq!(read(&query), None);
+}
+
+#[test]
+fn a_registration_may_have_other_names_and_no_meta() {
+    let frame = json!({
+        "jsonrpc": "2.0", "id": 7, "method": "player_register",
+        "params": {
+            "protocol": "league.v2", "message_type": "REGISTER_PLAYER_REQUEST",
+            "sender": "player:alpha", "timestamp": "2025-01-15T10:30:00+00:00Z",
+            "conversation_id": "conv1", "name": "Alpha", "version": "1.0.0",
+            "game_types": ["even_odd"], "endpoint_url": "http://127.0.0.1:8101/mcp",
+        },
+    });
+    let Understood { meaning, deviations } = understood(&frame);
+    let Message::LeagueRegisterRequest(PlayerRegistration { meta }) = meaning.letter.message else {
+        panic!("a registration")
+    };
+    assert_eq!((&*meta.display_name, &*meta.version), ("Alpha", "1.0.0"));
+    assert_eq!(meta.contact_endpoint.as_deref(), Some("http://127.0.0.1:8101/mcp"));
+    let advice = deviations.advice();
+    for fix in [
+        "change `params.message_type` to \"LEAGUE_REGISTER_REQUEST\"",
+        "change `method` from \"player_register\" to \"register_player\"",
+        "rename `params.endpoint_url` to `params.player_meta.contact_endpoint`",
+        "rename `params.name` to `params.player_meta.display_name`",
+        "move `version`, `game_types` from `params` to `params.player_meta`",
+        "end `params.timestamp` with either `Z` or `+00:00`, not both",
+    ] {
+        assert!(advice.contains(fix), "{advice}");
+    }
+}
+
+#[test]
+fn a_plain_registration_is_one() {
+    let body = json!({
+        "display_name": "Alpha", "version": "1.0.0", "game_types": ["even_odd"],
+        "endpoint": "http://127.0.0.1:8101/mcp", "role": "referee",
+    });
+    let Understood { meaning, deviations } =
+        read_plain_registration(body.to_string().as_bytes(), NOW).unwrap();
+    assert!(matches!(
+        meaning.letter.message,
+        Message::RefereeRegisterRequest(RefereeRegistration { .. })
+    ));
+    assert!(deviations.iter().any(|deviation| deviation.slip == Slip::PlainRegister));
+    let whole = request(Dialect::Typed, MessageType::LeagueRegisterRequest).to_string();
+    let Understood { meaning, .. } = read_plain_registration(whole.as_bytes(), NOW).unwrap();
+    assert_eq!(meaning.dialect, Dialect::Typed);
+    for other in [
+        json!({"name": "Alpha"}),
+        json!({"endpoint": "http://a/mcp", "url": "http://b/mcp", "name": "A", "version": "1",
+               "games": ["even_odd"]}),
+        request(Dialect::Flat, MessageType::LeagueQuery),
+    ] {
+        assert_eq!(read_plain_registration(other.to_string().as_bytes(), NOW), None, "{other}");
+    }
+}
+
+#[test]
+fn an_answer_may_be_in_a_slightly_wrong_place() {
+    let message = json!({
+        "protocol": "league.v2", "message_type": "CHOOSE_PARITY_RESPONSE",
+        "sender": "player:P01", "timestamp": "2025-01-15T10:30:00Z", "conversation_id": "c1",
+        "match_id": "R1M1", "player_id": "P01", "parity_choice": "odd",
+    });
+    let bare = json!({"match_id": "R1M1", "parity_choice": "odd"});
+    let moved = json!({"match_id": "R1M1", "move": "odd"});
+    let inner = json!({"match_id": "R1M1", "move": {"choice": "odd"}});
+    let cased = json!({"matchId": "R1M1", "parityChoice": "odd"});
+    let result = |result: Value| json!({"jsonrpc": "2.0", "result": result, "id": 1});
+    for (body, slip, fix) in [
+        (
+            json!({"jsonrpc": "2.0", "result": message, "error": null, "id": 1}),
+            Slip::ErrorBesideResult,
+            "leave `error` out",
+        ),
+        (
+            json!({"jsonrpc": "2.0", "method": "parity_choice", "params": message, "id": 99}),
+            Slip::ReplyAsRequest,
+            "answer with `{\"jsonrpc\": \"2.0\", \"result\": {…}, \"id\": <the request's>}`",
+        ),
+        (message.clone(), Slip::ReplyWithoutFrame, "into `result`"),
+        (json!({"jsonrpc": "2.0", "result": message, "id": 9}), Slip::ReplyId, "which was 1"),
+        (result(bare.clone()), Slip::BareReply, "add `result.protocol`, `result.message_type`"),
+        (result(json!({"response": message})), Slip::Nested, "from `result.response` to `result`"),
+        (result(json!({"data": bare})), Slip::Nested, "from `result.data` to `result`"),
+        (result(moved), Slip::Renamed, "rename `result.move` to `result.parity_choice`"),
+        (result(inner), Slip::Nested, "move `choice` from `result.move` to `result`"),
+        (result(cased), Slip::Renamed, "rename `result.matchId` to `result.match_id`"),
+    ] {
+        let Understood { meaning, deviations } = answer(Dialect::Flat, &body).unwrap();
+        let Message::ChooseParityResponse(said) = meaning.message else { panic!("a choice") };
+        assert_eq!(
+            (said.choice, said.match_id.to_string()),
+            (Parity::Odd, "R1M1".into()),
+            "{body}"
+        );
+        let told = deviations.iter().find(|deviation| deviation.slip == slip);
+        assert!(told.is_some_and(|told| told.fix.contains(fix)), "{body}: {deviations:?}");
+    }
+}
+
+#[test]
+fn what_can_be_meant_in_two_ways_or_breaks_the_rules_is_not_understood() {
+    let result = |result: Value| json!({"jsonrpc": "2.0", "result": result, "id": 1});
+    for body in [
+        result(
+            json!({"match_id": "R1M1", "data": {"choice": "odd"}, "response": {"choice": "even"}}),
+        ),
+        result(json!({"match_id": "R1M1", "move": "odd", "parity": "even"})),
+        result(json!({"match_id": "R1M1", "data": {"match_id": "R2M1", "choice": "odd"}})),
+        result(json!({"match_id": "R1M1", "debug": {"choice": "odd"}})),
+        result(json!({"match_id": "R1M1", "choice": "Odd"})),
+        result(json!({"match_id": "R1M1", "choice": "yes"})),
+        result(json!({"choice": "odd"})),
+        result(json!({"status": "received"})),
+        result(json!({"match_id": "R1M1", "choice": "odd", "message_type": "GAME_JOIN_ACK"})),
+        result(json!({"match_id": "R1M1", "choice": "odd", "message_type": "SOMETHING"})),
+        result(json!({"match_id": "R1M1", "choice": "odd", "protocol": "league.v1"})),
+        result(json!({"match_id": "R1M1", "choice": "odd", "data": {"auth_token": "tok_x"}})),
+        result(json!({"match_id": "R1M1", "choice": "odd", "timestamp": "2025-01-15T10:30:00"})),
+        json!({"jsonrpc": "2.0", "error": {"code": 1, "message": "no"}, "id": 1,
+               "result": {"match_id": "R1M1", "choice": "odd"}}),
+        json!(["R1M1", "odd"]),
+        json!("odd"),
+    ] {
+        assert_eq!(answer(Dialect::Flat, &body), None, "{body}");
+    }
+    let twice =
+        r#"{"jsonrpc":"2.0","result":{"match_id":"R1M1","choice":"odd","choice":"even"},"id":1}"#;
+    assert_eq!(read_answer(asked(Dialect::Flat, &1.into()), twice.as_bytes()), None);
+    assert_eq!(read_answer(asked(Dialect::Flat, &1.into()), b"\xff"), None);
+}
+
+#[test]
+fn names_in_advice_are_short_and_hold_no_token() {
+    let mut frame = request(Dialect::Flat, MessageType::LeagueRegisterRequest);
+    frame["params"]["message_type"] = "REGISTER_PLAYER_REQUEST".into();
+    frame["params"]["tok_player_P01_SECRET"] = json!({"a": 1});
+    let told = format!("{:?}", understood(&frame).deviations);
+    assert!(!told.contains("SECRET") && told.len() < 4_096, "{told}");
+}
+
+#[test]
+fn what_the_strict_reading_takes_has_no_deviations() {
+    for dialect in Dialect::ALL {
+        for &kind in MessageType::ALL {
+            let letter = samples::letter(kind);
+            assert_eq!(read(&request(dialect, kind)), None, "{dialect} {kind:?}");
+            let id = Id::from(1);
+            let bytes = encode_result(dialect, &id, &letter);
+            let asked = Asked { dialect, expected: &[kind], id: &id };
+            assert_eq!(read_answer(asked, &bytes), None, "{dialect} {kind:?}");
+        }
+    }
+}
+
+fn request(dialect: Dialect, kind: MessageType) -> Value {
+    serde_json::from_slice(&encode_request(dialect, 1, &samples::letter(kind))).unwrap()
+}
+
+fn understood(frame: &Value) -> Understood<Decoded> {
+    read(frame).unwrap_or_else(|| panic!("{frame}"))
+}
+
+fn read(frame: &Value) -> Option<Understood<Decoded>> {
+    let text = frame.to_string();
+    let Incoming::Single(Ok(request)) = frame::parse(text.as_bytes()) else { panic!("a request") };
+    let read = read_request(&request, NOW);
+    assert!(read.is_none() || decode_request(&request).is_err(), "{text}");
+    read
+}
+
+fn answer(dialect: Dialect, body: &Value) -> Option<Understood<Reply>> {
+    read_answer(asked(dialect, &1.into()), body.to_string().as_bytes())
+}
+
+fn asked(dialect: Dialect, id: &Id) -> Asked<'_> {
+    Asked { dialect, expected: &[MessageType::ChooseParityResponse], id }
+}
