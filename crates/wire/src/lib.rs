@@ -29,6 +29,7 @@ pub mod message;
 mod nearest;
 pub mod redact;
 mod scan;
+pub mod schema;
 mod sender;
 pub mod shown;
 mod token;

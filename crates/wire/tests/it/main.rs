@@ -17,3 +17,4 @@ mod properties;
 mod refusals;
 mod rolls;
 mod samples;
+mod schemas;
