@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::header::{ALLOW, CONTENT_TYPE, ETAG, HeaderValue, RETRY_AFTER};
 use hyper::{Response, StatusCode};
 
 /// What goes back to the caller.
@@ -18,6 +18,8 @@ pub struct Answer {
     pub body: Bytes,
     /// When to come back. With 429 and 503 it is a second if nothing else is said.
     pub retry_after: Option<Duration>,
+    /// What changes whenever the body does (`ETag`): whoever shows it has the body already.
+    pub mark: Option<String>,
 }
 
 /// In place of a status: there is no answer, and the connection is closed.
@@ -42,7 +44,7 @@ impl Answer {
     /// Plain text.
     pub fn text(status: u16, body: impl Into<Bytes>) -> Self {
         let content_type = "text/plain; charset=utf-8";
-        Self { status, content_type, body: body.into(), retry_after: None }
+        Self { status, content_type, body: body.into(), retry_after: None, mark: None }
     }
 
     /// A no in one sentence: a document where documents are asked for, else plain text.
@@ -69,6 +71,25 @@ impl Answer {
         Self::text(503, text)
     }
 
+    /// The same answer, which its reader may keep while `mark` stays the same.
+    #[must_use]
+    pub fn marked(self, mark: String) -> Self {
+        Self { mark: Some(mark), ..self }
+    }
+
+    /// The same answer for somebody who has the bodies of the marks in `shown`.
+    pub(super) fn unless_known(self, shown: Option<&HeaderValue>) -> Self {
+        let known = shown.and_then(|shown| shown.to_str().ok()).unwrap_or_default();
+        let is_known = |mark: &String| {
+            let quoted = format!("\"{mark}\"");
+            known.split(',').any(|one| one.trim().trim_start_matches("W/") == quoted)
+        };
+        if self.status == 200 && self.mark.as_ref().is_some_and(is_known) {
+            return Self { status: 304, body: Bytes::new(), ..self };
+        }
+        self
+    }
+
     /// No answer: the connection is closed instead. For players that misbehave.
     pub fn hang_up() -> Self {
         Self::text(HUNG_UP, "")
@@ -89,6 +110,10 @@ impl Answer {
             StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        let mark = self.mark.and_then(|mark| HeaderValue::from_str(&format!("\"{mark}\"")).ok());
+        if let Some(mark) = mark {
+            headers.insert(ETAG, mark);
+        }
         if self.status == 405 {
             headers.insert(ALLOW, HeaderValue::from_static("POST"));
         }

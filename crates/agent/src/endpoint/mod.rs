@@ -18,7 +18,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, IF_NONE_MATCH};
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -271,7 +271,8 @@ impl<S: Service> Booth<S> {
                         None => self.service.page(path),
                     },
                 };
-                page.unwrap_or_else(nothing)
+                let known = request.headers().get(IF_NONE_MATCH);
+                page.unwrap_or_else(nothing).unless_known(known)
             }
             (&Method::POST, _) => self.answer_post(request).await.unwrap_or_else(nothing),
             _ => nothing(),

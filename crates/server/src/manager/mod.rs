@@ -26,6 +26,7 @@ mod outbound;
 mod query;
 pub mod relay;
 mod returning;
+mod schemas;
 mod shape;
 mod stall;
 #[cfg(test)]

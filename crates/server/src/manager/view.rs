@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::figures::Figures;
 use super::members::{self, People};
-use super::{Alarm, Leagues, Published, Stub, words};
+use super::{Alarm, Leagues, Published, Stub, schemas, words};
 use crate::limits::LIST_WHOLE_MAX;
 
 /// Who reads.
@@ -29,6 +29,9 @@ pub(super) fn page(
     path: &str,
     reader: Reader,
 ) -> Option<Answer> {
+    if let Some(schema) = schemas::page(path) {
+        return Some(schema);
+    }
     match document(leagues, figures, path, reader) {
         Some(document) => Some(Answer::json(format!("{document}\n"))),
         None => {

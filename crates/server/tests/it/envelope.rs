@@ -181,6 +181,44 @@ fn every_agent_says_that_it_is_well() {
     }
 }
 
+// req: WIRE-11
+#[test]
+fn the_manager_serves_the_published_schemas() {
+    let stage = Stage::open(&Plan::on_command(2));
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocol");
+    let index = rpc::page(stage.address, "GET", "/schemas/");
+    assert_eq!(
+        index.body,
+        std::fs::read_to_string(format!("{folder}/schemas/index.json")).unwrap()
+    );
+    assert_eq!(rpc::page(stage.address, "GET", "/schemas").body, index.body);
+    let mut count = 0;
+    for list in index.json()["dialects"].as_object().unwrap().values() {
+        for entry in list.as_array().unwrap() {
+            let path = entry["schema"].as_str().unwrap();
+            let page = rpc::page(stage.address, "GET", path);
+            let file = std::fs::read_to_string(format!("{folder}{path}")).unwrap();
+            assert_eq!((page.status, page.body), (200, file), "{path}");
+            count += 1;
+        }
+    }
+    assert!(count > 200, "{count}");
+
+    let path = "/schemas/flat/game_invitation.json";
+    let page = rpc::page(stage.address, "HEAD", path);
+    assert_eq!((page.status, page.body.as_str()), (200, ""));
+    assert!(page.head.contains("application/schema+json"), "{}", page.head);
+    let lower = page.head.to_ascii_lowercase();
+    let mark = lower.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
+    let asked = |mark: &str| {
+        let head = format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n");
+        rpc::exchange(stage.address, &format!("{head}If-None-Match: {mark}\r\n\r\n"))
+    };
+    assert_eq!((asked(mark).status, asked(mark).body.as_str()), (304, ""));
+    assert_eq!(asked("\"other\"").status, 200);
+    assert_eq!(rpc::page(stage.address, "GET", "/schemas/flat/nothing.json").status, 404);
+}
+
 #[test]
 fn the_lower_case_type_is_a_method_too() {
     let stage = Stage::open(&Plan::on_command(2));
