@@ -6,8 +6,13 @@ use std::time::Duration;
 
 use futures_util::stream::{FuturesOrdered, StreamExt};
 use league_core::id::{ConversationId, LeagueId};
-use league_wire::dialect::{Decoded, decode_request_if, encode_answer, encode_refusal, spoken};
-use league_wire::frame::{FrameError, Request, parse, write_batch};
+use league_wire::dialect::{
+    Decoded, decode_request_if, encode_answer, encode_refusal, encode_request, spoken,
+};
+use league_wire::frame::{FrameError, Outcome, Request, parse, parse_response, write_batch};
+use league_wire::lenient::{
+    Deviations, Reading, Slip, Understood, read_plain_registration, read_request,
+};
 use league_wire::message::{ErrorCode, ErrorReport};
 use league_wire::{
     AuthToken, Code, DecodeError, Dialect, Envelope, Incoming, Letter, Message, MessageType, Sender,
@@ -33,6 +38,14 @@ pub trait Desk: Send + Sync + 'static {
         true
     }
 
+    /// How much it reads into what it is sent.
+    fn reading(&self) -> Reading {
+        Reading::Strict
+    }
+
+    /// A letter was taken although it is not as it should be.
+    fn deviated(&self, _letter: &Deviated<'_>) {}
+
     /// Whether a call from `peer` is answered now. It holds a letter for each of its parts, none
     /// where a part cannot be read.
     ///
@@ -54,6 +67,19 @@ pub trait Desk: Send + Sync + 'static {
     fn error(&self, report: ErrorReport) -> Message;
 }
 
+/// A letter that was taken although it is not as it should be.
+#[derive(Debug)]
+pub struct Deviated<'a> {
+    /// Who sent it.
+    pub sender: &'a Sender,
+    /// The league it is about, as far as it says.
+    pub league: Option<&'a LeagueId>,
+    /// What it was answered.
+    pub answer: &'a Signed,
+    /// What is not as it should be.
+    pub deviations: &'a Deviations,
+}
+
 /// Is told once what a letter was answered.
 pub type Witness = Box<dyn FnOnce(&Replied<'_>) + Send>;
 
@@ -66,6 +92,8 @@ pub struct Replied<'a> {
     pub letter: &'a Letter,
     /// The same as it is sent.
     pub body: &'a [u8],
+    /// What was not as it should be in the letter.
+    pub deviations: &'a Deviations,
 }
 
 /// An answer and what proves that it is ours, where the receiver wants to know.
@@ -122,11 +150,34 @@ pub async fn answer_parsed<D: Desk>(
     }
 }
 
+/// Answers a registration that was posted as it is, without JSON-RPC around it, in the same way.
+/// A desk that is not lenient says what to do instead.
+pub async fn answer_plain<D: Desk>(desk: &D, body: &[u8], peer: SocketAddr) -> Answer {
+    let read = read_plain_registration(body, ambient::now());
+    let Some(read) = read.filter(|_| desk.reading().is_lenient()) else {
+        return Answer::refused(404, Slip::PlainRegister.fix(), true);
+    };
+    if let Err(wait) = desk.admit(peer, &[Some(&read.meaning.letter)]) {
+        return Answer::too_many(wait);
+    }
+    let call = encode_request(read.meaning.dialect, 1, &read.meaning.letter);
+    let Incoming::Single(Ok(request)) = parse(&call) else {
+        unreachable!("what we write is a request")
+    };
+    let part = Part::Letter(request, Box::new(read));
+    let (status, answer) = answer_one(desk, part, peer, Some(body)).await;
+    let message = parse_response(&answer).ok().and_then(|response| match response.outcome {
+        Outcome::Result(result) => Some(result.get().to_string()),
+        Outcome::Error(error) => error.data.map(|data| data.get().to_string()),
+    });
+    Answer::json_with_status(status, message.unwrap_or_default())
+}
+
 /// One request of a call, as far as it can be read.
 enum Part<'a> {
     NoRequest(FrameError),
     Unreadable(Request<'a>, DecodeError),
-    Letter(Request<'a>, Box<Decoded>),
+    Letter(Request<'a>, Box<Understood<Decoded>>),
 }
 
 impl<'a> Part<'a> {
@@ -136,14 +187,21 @@ impl<'a> Part<'a> {
             Err(error) => return Self::NoRequest(error),
         };
         match decode_request_if(&request, |kind| desk.reads(kind)) {
-            Ok(decoded) => Self::Letter(request, Box::new(decoded)),
-            Err(error) => Self::Unreadable(request, error),
+            Ok(meaning) => {
+                let deviations = Deviations::default();
+                Self::Letter(request, Box::new(Understood { meaning, deviations }))
+            }
+            Err(error) => match read_request(&request, ambient::now()) {
+                Some(read) if desk.reading().is_lenient() => Self::Letter(request, Box::new(read)),
+                Some(read) => Self::Unreadable(request, error.advised(&read.deviations)),
+                None => Self::Unreadable(request, error),
+            },
         }
     }
 
     fn letter(&self) -> Option<&Letter> {
         match self {
-            Self::Letter(_, decoded) => Some(&decoded.letter),
+            Self::Letter(_, read) => Some(&read.meaning.letter),
             Self::NoRequest(_) | Self::Unreadable(..) => None,
         }
     }
@@ -156,7 +214,7 @@ async fn answer_one<D: Desk>(
     body: Option<&[u8]>,
 ) -> (u16, Vec<u8>) {
     let own = desk.sender();
-    let (request, decoded) = match part {
+    let (request, read) = match part {
         Part::NoRequest(error) => {
             talk::unreadable(&own, &ErrorReport::new(error.code, error.to_string()), body);
             return (error.code.row().http, error.answer());
@@ -165,11 +223,11 @@ async fn answer_one<D: Desk>(
             talk::unreadable(&own, &ErrorReport::from(&error), body);
             return refuse_unreadable(desk, &request, &error);
         }
-        Part::Letter(request, decoded) => (request, *decoded),
+        Part::Letter(request, read) => (request, *read),
     };
-    let dialect = decoded.dialect;
+    let dialect = read.meaning.dialect;
     let came = Came { raw: request.raw, body, peer };
-    attend(desk, decoded, came, |letter, is_refusal| {
+    attend(desk, read, came, |letter, is_refusal| {
         if is_refusal {
             return encode_refusal(dialect, &request, letter);
         }
@@ -194,17 +252,22 @@ pub struct Came<'a> {
 /// answer; it is told whether that is a refusal.
 pub async fn attend<D: Desk>(
     desk: &D,
-    decoded: Decoded,
+    read: Understood<Decoded>,
     came: Came<'_>,
     encode: impl FnOnce(&Letter, bool) -> Vec<u8>,
 ) -> (u16, Vec<u8>) {
-    let Decoded { dialect, letter } = decoded;
+    let Understood { meaning: Decoded { dialect, letter }, deviations } = read;
     let conversation = letter.envelope.conversation.clone();
     let league_id = letter.envelope.league_id.clone();
     let talk = Talk::got(desk.sender(), &letter);
     talk.came(came.body);
     let witness = desk.witness(&letter, dialect, came.raw);
+    let sender = (!deviations.is_empty()).then(|| letter.envelope.sender.clone());
     let outcome = desk.receive(letter, dialect, came.peer).await;
+    if let (Some(sender), Ok(answer)) = (&sender, &outcome) {
+        let league = league_id.as_ref();
+        desk.deviated(&Deviated { sender, league, answer, deviations: &deviations });
+    }
     let envelope = Envelope { league_id, ..envelope(desk, conversation) };
     match outcome {
         Ok(Signed { message, token, league }) => {
@@ -213,7 +276,7 @@ pub async fn attend<D: Desk>(
             let letter = Letter { envelope, message };
             let answer = encode(&letter, false);
             talk.answered(&letter.message, &answer);
-            tell(witness, (200, &letter), &answer);
+            tell(witness, (200, &letter), &answer, &deviations);
             (200, answer)
         }
         Err(report) => {
@@ -221,15 +284,20 @@ pub async fn attend<D: Desk>(
             let status = http_status(&report.code);
             let letter = Letter { envelope, message: desk.error(*report) };
             let answer = encode(&letter, true);
-            tell(witness, (status, &letter), &answer);
+            tell(witness, (status, &letter), &answer, &deviations);
             (status, answer)
         }
     }
 }
 
-fn tell(witness: Option<Witness>, (status, letter): (u16, &Letter), body: &[u8]) {
+fn tell(
+    witness: Option<Witness>,
+    (status, letter): (u16, &Letter),
+    body: &[u8],
+    deviations: &Deviations,
+) {
     if let Some(witness) = witness {
-        witness(&Replied { status, letter, body });
+        witness(&Replied { status, letter, body, deviations });
     }
 }
 

@@ -8,10 +8,13 @@ use bytes::Bytes;
 use league_core::dice::Dice;
 use league_core::id::ConversationId;
 use league_core::proof::hex;
-use league_wire::dialect::{ToolError, decode_error, decode_result, encode_request, tool_error};
+use league_wire::dialect::{
+    ToolError, decode_error, decode_result, encode_call, encode_request, tool_error,
+};
 use league_wire::frame::{
     FrameError, Outcome, RpcError, parse_response, split_responses, write_batch,
 };
+use league_wire::lenient::{Asked, Deviation, Deviations, Reading, Slip, Understood, read_answer};
 use league_wire::message::ErrorReport;
 use league_wire::{Code, DecodeError, Dialect, Id, Letter, MessageType, Reply, Response};
 
@@ -61,6 +64,9 @@ pub enum AskError {
     /// The result is not the message that was asked for.
     #[error(transparent)]
     Decode(#[from] DecodeError),
+    /// The result would be what was asked for, but for how it came.
+    #[error("not taken, since it is {}; {}", .0.slip.what(), .0.fix)]
+    Deviates(Deviation),
 }
 
 /// Why letters that were sent together brought nothing back.
@@ -124,6 +130,12 @@ impl Exchange {
     pub fn question(&self, dialect: Dialect, letter: &Letter) -> Question {
         let id = self.next_id();
         Question { id, dialect, body: encode_request(dialect, id, letter).into() }
+    }
+
+    /// The same under a method of the receiver's own.
+    pub fn question_called(&self, dialect: Dialect, letter: &Letter, called: &str) -> Question {
+        let id = self.next_id();
+        Question { id, dialect, body: encode_call(dialect, id, letter, called).into() }
     }
 
     /// Sends `question` and hands back what came, whatever it is.
@@ -214,6 +226,50 @@ impl Question {
     /// # Errors
     /// If it is no such message.
     pub fn read(&self, expected: &[MessageType], answered: &Answered) -> Result<Reply, AskError> {
+        self.read_strictly(expected, answered)
+    }
+
+    /// The same for an answer that counts in a match, with what is not as it should be where
+    /// `reading` puts up with it. Where it does not, that tells what to change.
+    ///
+    /// # Errors
+    /// If it is no such message.
+    pub fn read_as(
+        &self,
+        reading: Reading,
+        expected: &[MessageType],
+        answered: &Answered,
+    ) -> Result<Understood<Reply>, AskError> {
+        let strict = self.read_strictly(expected, answered);
+        let mut deviations = carriage(answered);
+        let meaning = match strict {
+            Ok(meaning) => meaning,
+            Err(error) if !is_readable(&error) => return Err(error),
+            Err(error) => {
+                let asked = Asked { dialect: self.dialect, expected, id: &Id::from(self.id) };
+                match read_answer(asked, &answered.body) {
+                    None => return Err(error),
+                    Some(understood) if !reading.is_lenient() => {
+                        return Err(error.advised(&understood.deviations));
+                    }
+                    Some(Understood { meaning, deviations: found }) => {
+                        found.iter().cloned().for_each(|one| deviations.note(one));
+                        meaning
+                    }
+                }
+            }
+        };
+        match deviations.iter().next() {
+            Some(first) if !reading.is_lenient() => Err(AskError::Deviates(first.clone())),
+            Some(_) | None => Ok(Understood { meaning, deviations }),
+        }
+    }
+
+    fn read_strictly(
+        &self,
+        expected: &[MessageType],
+        answered: &Answered,
+    ) -> Result<Reply, AskError> {
         let response = parse_response(&answered.body).map_err(|source| {
             let busy = answered.is_busy().then_some(AskError::Call(CallError::Busy));
             busy.unwrap_or(AskError::Frame { status: answered.status, source })
@@ -228,6 +284,39 @@ impl Question {
                 }
             }
             Outcome::Error(error) => Err(refused(&error)),
+        }
+    }
+}
+
+/// What is not as it should be in how a result came.
+fn carriage(answered: &Answered) -> Deviations {
+    let mut deviations = Deviations::default();
+    if answered.redirected {
+        deviations.note(Slip::Redirect.at("/mcp"));
+    }
+    if answered.status >= 400 {
+        deviations.note(Slip::HttpStatus.at(format!("HTTP status {}", answered.status)));
+    }
+    deviations
+}
+
+/// Whether something came that a lenient reader may understand.
+const fn is_readable(error: &AskError) -> bool {
+    match error {
+        AskError::Frame { .. } | AskError::WrongId { .. } | AskError::Decode(_) => true,
+        AskError::Call(_) | AskError::Refused { .. } | AskError::Deviates(_) => false,
+    }
+}
+
+impl AskError {
+    /// The same error with the advice that a lenient reader would give.
+    fn advised(self, deviations: &Deviations) -> Self {
+        match self {
+            Self::Frame { status, source } => {
+                Self::Frame { status, source: source.advised(deviations) }
+            }
+            Self::Decode(error) => Self::Decode(error.advised(deviations)),
+            Self::Call(_) | Self::WrongId { .. } | Self::Refused { .. } | Self::Deviates(_) => self,
         }
     }
 }

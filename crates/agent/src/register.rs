@@ -367,7 +367,8 @@ fn is_passing(error: &AskError) -> bool {
                 | CallError::Ours(_)
         ),
         AskError::Frame { status, .. } => *status >= 500,
-        AskError::Refused { .. } | AskError::WrongId { .. } | AskError::Decode(_) => false,
+        AskError::Refused { .. } | AskError::WrongId { .. } => false,
+        AskError::Decode(_) | AskError::Deviates(_) => false,
     }
 }
 

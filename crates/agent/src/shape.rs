@@ -61,7 +61,12 @@ mod tests {
     use super::*;
 
     fn is_misunderstood_as(status: u16, body: &'static str) -> bool {
-        is_misunderstood(&Answered { status, body: body.into(), retry_after: None })
+        is_misunderstood(&Answered {
+            status,
+            body: body.into(),
+            retry_after: None,
+            redirected: false,
+        })
     }
 
     #[test]

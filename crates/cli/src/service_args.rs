@@ -48,6 +48,10 @@ pub(crate) struct ServeArgs {
     /// manager too; may be given several times
     #[arg(long, value_name = "NETWORK")]
     pub(crate) allow_network: Vec<String>,
+    /// Understand agents whose messages are not quite as the documents say, and count what is
+    /// wrong with them
+    #[arg(long)]
+    pub(crate) lenient: bool,
     /// Print every value with where it comes from, and do nothing else
     #[arg(long)]
     pub(crate) print_config: bool,

@@ -7,6 +7,7 @@ use league_core::id::MatchId;
 
 use crate::code::Code;
 use crate::json::Json;
+use crate::lenient::Deviations;
 use crate::limits::GOT_CHARS_MAX;
 use crate::shown::field;
 
@@ -95,6 +96,12 @@ impl DecodeError {
     pub(crate) fn for_receipt(mut self) -> Self {
         self.receipt = true;
         self
+    }
+
+    /// The same error with the advice that a lenient reader would give.
+    #[must_use]
+    pub fn advised(self, deviations: &Deviations) -> Self {
+        self.fixed_by(deviations.advice())
     }
 
     /// The same error with other advice.

@@ -82,6 +82,8 @@ pub struct Answered {
     pub body: Bytes,
     /// When the other side wants to be called again, if it says so.
     pub retry_after: Option<Duration>,
+    /// Whether it came from the same path with a slash, to which the path itself sent us.
+    pub redirected: bool,
 }
 
 impl Answered {
@@ -212,21 +214,23 @@ impl Caller {
         body: Bytes,
         session: Option<&Session>,
     ) -> Result<Answered, CallError> {
-        read(self.send(place, body, session).await?, ANSWER_BYTES_MAX).await
+        let (response, redirected) = self.send(place, body, session).await?;
+        let answered = read(response, ANSWER_BYTES_MAX).await?;
+        Ok(Answered { redirected, ..answered })
     }
 
     /// Posts. The only redirect that is followed is the one from a path to the same path with a
-    /// slash, which web frameworks like to insist on.
+    /// slash, which web frameworks like to insist on; tells whether it was.
     async fn send(
         &self,
         place: &Address,
         body: Bytes,
         session: Option<&Session>,
-    ) -> Result<Response<Incoming>, CallError> {
+    ) -> Result<(Response<Incoming>, bool), CallError> {
         let response = self.post(place, body.clone(), session).await?;
         match with_slash(place, &response) {
-            Some(place) => self.post(&place, body, session).await,
-            None => Ok(response),
+            Some(place) => Ok((self.post(&place, body, session).await?, true)),
+            None => Ok((response, false)),
         }
     }
 
@@ -259,7 +263,7 @@ async fn read(response: Response<Incoming>, most: usize) -> Result<Answered, Cal
     let retry_after = response.headers().get(RETRY_AFTER);
     let retry_after = retry_after.and_then(|seconds| seconds.to_str().ok()?.parse().ok());
     let retry_after = retry_after.map(Duration::from_secs);
-    let answered = |body| Answered { status, body, retry_after };
+    let answered = |body| Answered { status, body, retry_after, redirected: false };
     if stream::is_stream(&response) {
         return stream::read(response.into_body()).await.map(answered);
     }

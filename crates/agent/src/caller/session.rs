@@ -99,7 +99,7 @@ impl Caller {
     pub(super) async fn greet(&self, place: &Address) -> Result<Option<Arc<Session>>, CallError> {
         let about = self.component().name();
         let hello = greeting(1, about, env!("CARGO_PKG_VERSION"));
-        let response = self.send(place, hello.into(), None).await?;
+        let (response, _) = self.send(place, hello.into(), None).await?;
         let number = response.headers().get(NUMBER).cloned();
         let answered = read(response, ANSWER_BYTES_MAX).await?;
         let Some(version) = greeted_in(&answered.body) else { return Ok(None) };
@@ -205,7 +205,7 @@ mod tests {
     }
 
     fn answered(status: u16, body: &'static str) -> Answered {
-        Answered { status, body: body.into(), retry_after: None }
+        Answered { status, body: body.into(), retry_after: None, redirected: false }
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Answer {
     }
 
     /// A no in one sentence: a document where documents are asked for, else plain text.
-    pub(super) fn refused(status: u16, text: &'static str, as_document: bool) -> Self {
+    pub(crate) fn refused(status: u16, text: &'static str, as_document: bool) -> Self {
         if as_document {
             return Self::json_with_status(status, format!("{{\"error\":\"{text}\"}}\n"));
         }

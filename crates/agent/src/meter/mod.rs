@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use league_core::verdict::Verdict;
+use league_wire::lenient::{Deviations, Slip};
 use league_wire::message::ErrorCode;
 use league_wire::{Code, Dialect, MessageType};
 
@@ -33,6 +34,7 @@ pub struct Meter {
     received: [Counter; MessageType::ALL.len()],
     refused: [Counter; Code::ALL.len()],
     refused_otherwise: Counter,
+    deviations: [Counter; Slip::ALL.len()],
     calls: [Counter; OUTCOMES.len()],
     /// From sending a call to its answer.
     pub call_time: Histogram,
@@ -105,6 +107,7 @@ impl Meter {
             received: [const { Counter::new() }; MessageType::ALL.len()],
             refused: [const { Counter::new() }; Code::ALL.len()],
             refused_otherwise: Counter::new(),
+            deviations: [const { Counter::new() }; Slip::ALL.len()],
             calls: [const { Counter::new() }; OUTCOMES.len()],
             call_time: Histogram::new(),
             retries: Counter::new(),
@@ -150,6 +153,11 @@ impl Meter {
             Some(code) => self.refused[code as usize].add(1),
             None => self.refused_otherwise.add(1),
         }
+    }
+
+    /// A message was understood that is not as it should be.
+    pub fn deviated(&self, deviations: &Deviations) {
+        deviations.iter().for_each(|deviation| self.deviations[deviation.slip as usize].add(1));
     }
 
     /// A call has come to its end after `took`.
@@ -250,6 +258,13 @@ impl Meter {
             }
         }
         page.sample(&[("code", "other")], self.refused_otherwise.get());
+        let help = "What was not as it should be in messages that were understood.";
+        page.family("league_deviations_total", Kind::Counter, help);
+        for (slip, count) in Slip::ALL.iter().zip(&self.deviations) {
+            if count.get() > 0 {
+                page.sample(&[("deviation", slip.name())], count.get());
+            }
+        }
     }
 
     fn results(&self, page: &mut Page) {

@@ -43,10 +43,29 @@ pub(super) fn table(document: &Value) -> String {
             remark.unwrap_or_default(),
         ));
     }
+    out.push_str(&deviations(&agents));
     out.push_str(&missing(document));
     let since = document["figures_since"].as_str().unwrap_or_default();
     out.push_str(&format!("\n  counted since {since}, when the manager started\n"));
     out
+}
+
+/// What was not as it should be in what agents sent, and what their authors can do about it.
+fn deviations(agents: &[Value]) -> String {
+    let mut out = String::new();
+    for agent in agents {
+        let id = agent["agent_id"].as_str().unwrap_or_default();
+        for deviation in agent["deviations"].as_array().into_iter().flatten() {
+            let text = |key: &str| deviation[key].as_str().unwrap_or_default();
+            let (name, count) = (text("deviation"), deviation["count"].as_u64().unwrap_or(0));
+            out.push_str(&format!("  {id:5}  {name} ({count}): {}\n", text("fix")));
+        }
+    }
+    if out.is_empty() {
+        out
+    } else {
+        format!("\n  understood leniently, and how to mend it\n{out}")
+    }
 }
 
 /// The head and the cells that say who each of `rows` is: its name, and the person behind it where
@@ -169,6 +188,16 @@ mod tests {
         assert!(
             shown.ends_with("counted since 2030-01-01T00:00:00.000Z, when the manager started\n")
         );
+    }
+
+    #[test]
+    fn deviations_are_told_with_what_to_change() {
+        let fix = "rename `result.move` to `result.parity_choice`";
+        let seen = json!([{"deviation": "renamed", "count": 3, "at": "result.move", "fix": fix}]);
+        let agents = [json!({"agent_id": "P01", "deviations": seen}), json!({"agent_id": "P02"})];
+        let shown = deviations(&agents);
+        assert!(shown.ends_with(&format!("  P01    renamed (3): {fix}\n")), "{shown}");
+        assert_eq!(deviations(&agents[1..]), "");
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
         listen: args.listen.clone(),
         data: args.data.clone(),
         networks: args.allow_network.clone(),
+        lenient: args.lenient,
         log: args.log.clone(),
     };
     let config = config::resolve(given).map_err(|error| Failure::usage("serve", error))?;

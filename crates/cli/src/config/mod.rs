@@ -15,6 +15,7 @@ use league_core::policy::{Policy, RuleSet};
 use league_core::proof::{Secret, Token};
 use league_server::manager::blueprint::{Blueprint, FORMAT_DEFAULT, GAME_DEFAULT, Start};
 use league_server::runtime::ServePlan;
+use league_wire::lenient::Reading;
 use serde_json::{Value, json};
 
 use crate::logging::{self, LogArgs, Wanted};
@@ -27,6 +28,7 @@ pub(crate) struct Given {
     pub(crate) listen: Option<String>,
     pub(crate) data: Option<PathBuf>,
     pub(crate) networks: Vec<String>,
+    pub(crate) lenient: bool,
     pub(crate) log: LogArgs,
 }
 
@@ -133,6 +135,7 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
     let networks = resolver.networks(given.networks, written.allowed_networks)?;
     let public_url = resolver.public_url(written.public_url)?;
     let open_referees = resolver.open_referees(written.open_referees);
+    let lenient = resolver.lenient(given.lenient, written.lenient);
     let roster = written.league.as_ref().and_then(|league| league.roster.clone());
     let log = resolver.log(&given.log, written.log_level, written.log_format)?;
     let league = written.league.map(|league| resolver.league(league)).transpose()?;
@@ -156,6 +159,7 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
         public_url,
         open_referees,
         networks,
+        reading: Reading::of(lenient),
     };
     Ok(Config { plan, log, lines: resolver.lines })
 }
@@ -327,6 +331,16 @@ impl Resolver {
         let origin = written.as_ref().map_or(Origin::Default, |written| self.place(written));
         let value = written.is_some_and(Spanned::into_inner);
         self.note("", "open_referees", json!(value), origin);
+        value
+    }
+
+    fn lenient(&mut self, typed: bool, written: Option<Spanned<bool>>) -> bool {
+        let (value, origin) = match written {
+            _ if typed => (true, Origin::Flag("--lenient")),
+            Some(written) => (*written.get_ref(), self.place(&written)),
+            None => (false, Origin::Default),
+        };
+        self.note("", "lenient", json!(value), origin);
         value
     }
 

@@ -8,7 +8,8 @@ use league_agent::address::Address;
 use league_agent::caller::is_callable;
 use league_agent::desk::refusal;
 use league_agent::targets::{Forbidden, Targets};
-use league_core::manager::{Profile, ProtocolVersion};
+use league_core::id::AgentId;
+use league_core::manager::{League, Profile, ProtocolVersion};
 use league_wire::message::{ErrorReport, Meta};
 use league_wire::{Code, Dialect, Envelope};
 
@@ -98,6 +99,22 @@ fn mailbox(meta: &Meta, peer: SocketAddr) -> Result<String, Box<ErrorReport>> {
     }
     let email = meta.contact_email.as_deref().unwrap_or_default();
     Ok(relay::address(&host(peer), &meta.display_name, &meta.version, email))
+}
+
+/// Where `agent` is called.
+pub(super) fn endpoint_of(league: &League, agent: AgentId) -> Option<Arc<str>> {
+    match agent {
+        AgentId::Player(id) => league.player(id).map(|player| player.profile.endpoint.clone()),
+        AgentId::Referee(id) => league.referee(id).map(|referee| referee.profile.endpoint.clone()),
+    }
+}
+
+/// What the token of `agent` is made from.
+pub(super) fn nonce_of(league: &League, agent: AgentId) -> Option<[u8; 32]> {
+    match agent {
+        AgentId::Player(id) => league.player(id).map(|player| player.nonce),
+        AgentId::Referee(id) => league.referee(id).map(|referee| referee.nonce),
+    }
 }
 
 #[cfg(test)]

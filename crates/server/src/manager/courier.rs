@@ -296,9 +296,12 @@ impl Courier {
             Route::Mailbox(mailbox) => {
                 let call = Call { from: From::Manager, is_invitation: false, body };
                 match bag.mailboxes.call(mailbox, call, timeout).await {
-                    Ok(Reply::Posted(body)) => {
-                        Ok(Some(Answered { status: 200, body, retry_after: None }))
-                    }
+                    Ok(Reply::Posted(body)) => Ok(Some(Answered {
+                        status: 200,
+                        body,
+                        retry_after: None,
+                        redirected: false,
+                    })),
                     Ok(Reply::Present) => Ok(None),
                     Err(Unanswered::Full(_)) => Err(CallError::Busy),
                     Err(Unanswered::Silent(wait)) => Err(CallError::TimedOut(wait)),

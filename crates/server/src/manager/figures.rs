@@ -8,16 +8,22 @@ use std::time::Duration;
 
 use league_agent::ambient;
 use league_agent::component::Component;
+use league_agent::desk::Deviated;
 use league_agent::guard::lock;
 use league_agent::log::{self, Level};
+use league_agent::meter::Meter;
 use league_core::conduct::Conduct;
 use league_core::id::{AgentId, LeagueId, PlayerId};
 use league_core::manager::League;
 use league_core::spread::Spread;
 use league_core::time::Timestamp;
 use league_wire::iso;
+use league_wire::lenient::{Counted, Slip, Tally};
 use league_wire::message::{MatchResultReport, ReportedPlayer};
 use serde_json::{Map, Value, json};
+
+use super::leagues::Leagues;
+use super::witness::registered;
 
 /// What is known of every agent.
 #[derive(Debug)]
@@ -34,13 +40,15 @@ struct Figure {
     /// When it last wrote.
     heard: Option<Timestamp>,
     unusable_answers: u32,
+    /// What was not as it should be in what it sent, where that was understood.
+    deviations: Tally,
     /// How far its clock was ahead of ours when it last wrote, in milliseconds.
     skew_ms: Option<i64>,
     is_warned: bool,
 }
 
 /// What a report says of its players, until the report is in the books.
-pub(super) type Heard = Vec<(PlayerId, Calls, Vec<u64>)>;
+pub(super) type Heard = Vec<(PlayerId, Calls, Vec<u64>, Tally)>;
 
 /// What went wrong with the calls to a player.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,14 +85,17 @@ pub(super) fn heard(report: &MatchResultReport) -> Heard {
         conduct: player.conduct,
         unusable: player.unusable_answers,
     };
-    players.map(|(id, player)| (*id, calls(player), player.response_us.clone())).collect()
+    let heard = |(id, player): (&PlayerId, &ReportedPlayer)| {
+        (*id, calls(player), player.response_us.clone(), player.deviations.clone())
+    };
+    players.map(heard).collect()
 }
 
 impl Figures {
     /// A report is in the books, for the first time.
     pub(super) fn note(&self, league: &LeagueId, heard: Heard) {
         let mut agents = lock(&self.agents);
-        for (player, calls, times) in heard {
+        for (player, calls, times, deviations) in heard {
             let figure = agents.entry((league.clone(), AgentId::Player(player))).or_default();
             figure.unusable_answers = figure.unusable_answers.saturating_add(calls.unusable);
             let (calls, total) = (calls.without_unusable(), &mut figure.calls);
@@ -92,8 +103,34 @@ impl Figures {
             total.connection_errors =
                 total.connection_errors.saturating_add(calls.connection_errors);
             total.invalid_moves = total.invalid_moves.saturating_add(calls.invalid_moves);
+            figure.deviations.merge(deviations);
             times.into_iter().for_each(|us| figure.answers.note(Duration::from_micros(us)));
         }
+    }
+
+    /// A letter was taken although it is not as it should be. It proved who sent it, or its answer
+    /// says who its sender has become.
+    pub(super) fn deviated(&self, leagues: &Leagues, letter: &Deviated<'_>) {
+        Meter::of(Component::Manager).deviated(letter.deviations);
+        let agent = registered(&letter.answer.message).or_else(|| letter.sender.agent());
+        let named = letter.answer.league.as_ref().or(letter.league).cloned();
+        let only = || leagues.all().into_iter().next().map(|(id, _)| id);
+        if let (Some(agent), Some(league)) = (agent, named.or_else(only)) {
+            let mut agents = lock(&self.agents);
+            agents.entry((league, agent)).or_default().deviations.note(letter.deviations);
+        }
+    }
+
+    /// How an agent deviated, as a list.
+    pub(super) fn deviations(&self, league: &League, agent: AgentId) -> Option<Value> {
+        let agents = lock(&self.agents);
+        let tally = &agents.get(&(league.id().clone(), agent))?.deviations;
+        let entry = |(slip, counted): (Slip, &Counted)| {
+            let Counted { count, at, fix } = counted;
+            json!({ "deviation": slip.name(), "count": count, "at": at, "fix": fix })
+        };
+        let all: Vec<Value> = tally.iter().map(entry).collect();
+        (!all.is_empty()).then_some(Value::Array(all))
     }
 
     /// An agent that proved who it is wrote `at` as the time. A clock that is off by more than the
@@ -126,6 +163,7 @@ impl Figures {
 
     /// What is known of one agent, as fields of a document.
     pub(super) fn of(&self, league: &League, agent: AgentId) -> Map<String, Value> {
+        let deviations = self.deviations(league, agent);
         let agents = lock(&self.agents);
         let nothing = Figure::default();
         let figure = agents.get(&(league.id().clone(), agent)).unwrap_or(&nothing);
@@ -143,6 +181,7 @@ impl Figures {
             "clock_is_off".into(),
             json!(figure.skew_ms.is_some_and(|ms| is_far(league, ms))),
         );
+        fields.extend(deviations.map(|list| ("deviations".to_string(), list)));
         fields
     }
 }
@@ -214,8 +253,8 @@ mod tests {
         let player: PlayerId = "P01".parse().unwrap();
         let calls = Conduct { timeouts: 1, invalid_moves: 2, ..Conduct::default() };
         let calls = Calls { conduct: calls, unusable: 0 };
-        figures.note(league.id(), vec![(player, calls, vec![1_000, 3_000])]);
-        figures.note(league.id(), vec![(player, calls, vec![])]);
+        figures.note(league.id(), vec![(player, calls, vec![1_000, 3_000], Tally::default())]);
+        figures.note(league.id(), vec![(player, calls, vec![], Tally::default())]);
         let fields = figures.of(&league, AgentId::Player(player));
         assert_eq!((&fields["timeouts"], &fields["invalid_moves"]), (&json!(2), &json!(4)));
         assert_eq!(fields["unusable_answers"], json!(0));
@@ -233,7 +272,10 @@ mod tests {
         let refused = Conduct { connection_errors: 3, ..Conduct::default() };
         let silent = Conduct { timeouts: 1, ..Conduct::default() };
         for (conduct, unusable) in [(refused, 2), (silent, 1), (silent, 0)] {
-            figures.note(league.id(), vec![(player, Calls { conduct, unusable }, vec![])]);
+            figures.note(
+                league.id(),
+                vec![(player, Calls { conduct, unusable }, vec![], Tally::default())],
+            );
         }
         let fields = figures.of(&league, AgentId::Player(player));
         assert_eq!(fields["connection_errors"], json!(1));

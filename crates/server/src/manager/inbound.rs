@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use league_agent::ambient;
 use league_agent::component::Component;
-use league_agent::desk::{self, Desk, Signed, Witness, refusal, shown_token};
+use league_agent::desk::{self, Desk, Deviated, Signed, Witness, refusal, shown_token};
 use league_agent::endpoint::{Answer, Asked, Posted, Service};
 use league_agent::guard::lock;
 use league_agent::log::Level;
@@ -19,6 +19,7 @@ use league_core::manager::dispatch::Handout;
 use league_core::manager::{Application, Command, League, Reply, VoidCause};
 use league_core::proof::{Keys, Token};
 use league_core::roster::{AgentState, Reason};
+use league_wire::lenient::Reading;
 use league_wire::message::{
     AssignedMatches, ErrorReport, GetAssignedMatches, LeagueQuery, MatchProgress, MatchProgressAck,
     MatchResultAck, MatchResultReport, Meta, Pong, RegisterResponse,
@@ -29,7 +30,7 @@ use league_wire::{
 
 use sha2::{Digest, Sha256};
 
-use super::applicant::{Applicant, check_reach, host, profile};
+use super::applicant::{Applicant, check_reach, host, nonce_of, profile};
 use super::fault::{refused, report};
 use super::figures::{self, Figures};
 use super::gate::{Gate, Rates, Visitor, origin};
@@ -52,6 +53,7 @@ pub struct Manager {
     seen: Mutex<BTreeSet<[u8; 32]>>,
     pub(super) figures: Figures,
     epilogues: Epilogues,
+    reading: Reading,
 }
 
 impl std::fmt::Debug for Manager {
@@ -74,7 +76,8 @@ impl Manager {
         let gate = Gate::new(Rates::default());
         let (targets, figures) = (Targets::everywhere(), Figures::default());
         let epilogues = Epilogues::default();
-        Self { keys, admin, leagues, vitals, gate, targets, seen, figures, epilogues }
+        let reading = Reading::Strict;
+        Self { keys, admin, leagues, vitals, gate, targets, seen, figures, epilogues, reading }
     }
 
     /// The same manager, which may be asked as often as `rates` say.
@@ -100,6 +103,12 @@ impl Manager {
     /// Notes that a token was shown.
     pub(super) fn saw(&self, nonce: [u8; 32]) {
         lock(&self.seen).insert(nonce);
+    }
+
+    /// The same manager, which reads as much into what it is sent as `reading` says.
+    #[must_use]
+    pub fn reading(self, reading: Reading) -> Self {
+        Self { reading, ..self }
     }
 
     pub(super) const fn keys(&self) -> &Keys {
@@ -346,7 +355,7 @@ impl Manager {
         let most = message.limit.unwrap_or(ASSIGNMENTS_USUAL) as usize;
         let published = stub.published();
         let (league, table) = (&published.league, Table::of_last_round(&published.league));
-        let around = (&*table, stub.mailboxes());
+        let around = (&*table, stub.mailboxes(), self.reading.is_lenient());
         let assigned =
             held.iter().filter_map(|held| news::start_match(&self.keys, league, held, around));
         let assignments = assigned.take(most.min(HANDOUTS_MAX)).collect();
@@ -491,6 +500,14 @@ impl Desk for Manager {
         self.gate.admit(ambient::now(), &parts)
     }
 
+    fn reading(&self) -> Reading {
+        self.reading
+    }
+
+    fn deviated(&self, letter: &Deviated<'_>) {
+        self.figures.deviated(&self.leagues, letter);
+    }
+
     fn witness(&self, letter: &Letter, dialect: Dialect, body: &str) -> Option<Witness> {
         witness::of(self, letter, dialect, body)
     }
@@ -562,18 +579,4 @@ enum Deed {
 
 fn acknowledgement(of: MessageType) -> Signed {
     Message::Ack(league_wire::message::Ack { of: Some(of) }).into()
-}
-
-pub(super) fn endpoint_of(league: &League, agent: AgentId) -> Option<Arc<str>> {
-    match agent {
-        AgentId::Player(id) => league.player(id).map(|player| player.profile.endpoint.clone()),
-        AgentId::Referee(id) => league.referee(id).map(|referee| referee.profile.endpoint.clone()),
-    }
-}
-
-pub(super) fn nonce_of(league: &League, agent: AgentId) -> Option<[u8; 32]> {
-    match agent {
-        AgentId::Player(id) => league.player(id).map(|player| player.nonce),
-        AgentId::Referee(id) => league.referee(id).map(|referee| referee.nonce),
-    }
 }

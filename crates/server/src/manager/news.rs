@@ -287,7 +287,7 @@ pub(super) fn start_match(
     keys: &Keys,
     league: &League,
     handout: &Handout,
-    (table, mailboxes): (&Table, &Mailboxes),
+    (table, mailboxes, lenient): (&Table, &Mailboxes, bool),
 ) -> Option<StartMatch> {
     let round = league.open_round()?;
     let open = league.open_match(handout.match_id)?;
@@ -322,6 +322,7 @@ pub(super) fn start_match(
         scheduled_start: Some(scheduled_start(league, round, open)),
         result_deadline: Some(round.deadline),
         lease_ms: u64::try_from(league.lease(open.referee).as_millis()).ok(),
+        lenient,
     })
 }
 

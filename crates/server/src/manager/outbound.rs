@@ -13,6 +13,7 @@ use league_core::policy::Policy;
 use league_core::proof::{Keys, Token};
 use league_core::roster::{AgentState, Reason};
 use league_core::time::Timestamp;
+use league_wire::lenient::Reading;
 use league_wire::{AuthToken, Dialect, Message};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
@@ -38,6 +39,8 @@ pub struct Outbound {
     /// The latest round of which a match was handed out.
     begun: Mutex<Option<RoundId>>,
     leaving: watch::Sender<bool>,
+    /// How much referees read into what players answer.
+    reading: OnceLock<Reading>,
     /// Where the administrator hears what does not go on by itself.
     bell: OnceLock<Bell>,
 }
@@ -65,8 +68,21 @@ impl Outbound {
             templates: Templates::default(),
             begun: Mutex::default(),
             leaving: watch::Sender::new(false),
+            reading: OnceLock::new(),
             bell: OnceLock::new(),
         })
+    }
+
+    /// Has referees read as much into what players answer as `reading` says.
+    #[must_use]
+    pub fn reading(self: Arc<Self>, reading: Reading) -> Arc<Self> {
+        // It is said once, before anybody plays.
+        let _second = self.reading.set(reading);
+        self
+    }
+
+    fn is_lenient(&self) -> bool {
+        self.reading.get().is_some_and(|reading| reading.is_lenient())
     }
 
     /// Has `bell` rung with everything that does not go on by itself.
@@ -311,7 +327,7 @@ impl Outbound {
             let published = self.stub.published();
             let table = lock(&self.table).clone();
             let order = |handout: &Handout| {
-                let around = (&*table, self.stub.mailboxes());
+                let around = (&*table, self.stub.mailboxes(), self.is_lenient());
                 let order = news::start_match(&self.keys, &published.league, handout, around)?;
                 Some((*handout, Message::StartMatch(order)))
             };

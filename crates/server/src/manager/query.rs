@@ -33,7 +33,7 @@ pub(super) fn answer(
         QueryType::Schedule => schedule(league, query),
         QueryType::NextMatch => next_match(league, player_of(asker, query)?)?,
         QueryType::PlayerStats => player_stats(league, figures, player_of(asker, query)?)?,
-        QueryType::AgentState => agent_state(league, agent_of(asker, query)?)?,
+        QueryType::AgentState => agent_state(league, figures, agent_of(asker, query)?)?,
         QueryType::Match => match_of(league, asker, query)?,
         QueryType::League => overview(league),
         QueryType::Registrations => registrations(league, query),
@@ -139,7 +139,7 @@ fn told(made: &Move) -> Value {
     }
 }
 
-fn agent_state(league: &League, agent: AgentId) -> Answered {
+fn agent_state(league: &League, figures: &Figures, agent: AgentId) -> Answered {
     let Some(lifecycle) = league.lifecycle(agent) else {
         return Err(refusal(Code::E013, &format!("there is no {agent} in this league")));
     };
@@ -151,12 +151,16 @@ fn agent_state(league: &League, agent: AgentId) -> Answered {
         | AgentState::Active
         | AgentState::Shutdown { .. } => None,
     };
-    Ok(json!({
+    let mut told = json!({
         "agent_id": agent.to_string(),
         "state": state.kind().to_string(),
         "recovery_deadline": until,
         "failures": lifecycle.failures(),
-    }))
+    });
+    if let Some(deviations) = figures.deviations(league, agent) {
+        told["deviations"] = deviations;
+    }
+    Ok(told)
 }
 
 fn match_of(league: &League, asker: Option<AgentId>, query: &LeagueQuery) -> Answered {

@@ -8,7 +8,7 @@ use league_core::manager::Returning;
 use league_wire::message::{ErrorReport, Ping};
 use league_wire::{Dialect, Envelope, Letter, Message, Sender};
 
-use super::inbound::endpoint_of;
+use super::applicant::endpoint_of;
 use super::{Manager, Stub, relay};
 use crate::limits::OLD_ADDRESS_WAIT;
 

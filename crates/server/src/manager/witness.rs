@@ -23,6 +23,7 @@ use super::{Manager, Stub};
 use crate::abridge::abridged;
 use crate::letters::{Answer, Body, Letters, Note, Part, Peer, Template, Way, hidden, long};
 use crate::limits::{LETTER_BYTES_MAX, LETTER_REFUSED_BYTES_MAX, TEMPLATES_MAX};
+use crate::record::transcript::TOLERATED;
 
 /// How an account of what was said after a report is called.
 const EPILOGUE: &str = "EPILOGUE";
@@ -195,6 +196,10 @@ fn received(
     Box::new(move |reply| {
         let wrong =
             refusal(&reply.letter.message).map(|no| format!("{}: {}", no.code, no.description));
+        let tolerated = || {
+            let all: Vec<String> = reply.deviations.iter().map(ToString::to_string).collect();
+            (!all.is_empty()).then(|| format!("{TOLERATED}{}", all.join("; ")))
+        };
         let max = if wrong.is_some() { LETTER_REFUSED_BYTES_MAX } else { LETTER_BYTES_MAX };
         let peer = registered(&reply.letter.message).map_or(peer, Peer::Agent);
         let body = body.filter(|body| peer.is_proved() && body.len() <= max);
@@ -202,6 +207,7 @@ fn received(
         let id = None;
         let hidden = secrets;
         let part = Part { name, conversation, match_id, id, stamped, bytes, body, hidden };
+        let wrong = wrong.or_else(tolerated);
         let answer = answer(reply, dialect, wrong, peer.is_proved());
         letters.note(Note {
             league,
@@ -284,7 +290,7 @@ fn told(
 }
 
 fn answer(reply: &Replied<'_>, dialect: Dialect, wrong: Option<String>, is_proved: bool) -> Answer {
-    let Replied { status, letter: Letter { envelope, message }, body } = reply;
+    let Replied { status, letter: Letter { envelope, message }, body, .. } = reply;
     let (status, name) = (*status, message.kind().name(dialect));
     if !is_proved {
         return Answer::Cut { status, name, bytes: body.len(), wrong };
@@ -308,7 +314,7 @@ const fn refusal(message: &Message) -> Option<&ErrorReport> {
 
 /// Who a newcomer has become.
 #[expect(clippy::wildcard_enum_match_arm, reason = "nobody else gets an identifier")]
-const fn registered(message: &Message) -> Option<AgentId> {
+pub(super) const fn registered(message: &Message) -> Option<AgentId> {
     match message {
         Message::LeagueRegisterResponse(RegisterResponse::Accepted { id, .. }) => {
             Some(AgentId::Player(*id))

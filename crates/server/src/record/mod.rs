@@ -12,4 +12,4 @@ pub use league::{Found, Kept, LeagueRecord, MatchRecord, ReadError, founded};
 pub use league_wire::redact;
 pub use pack::{Unpacked, pack, unpack};
 pub use post::Post;
-pub use transcript::{Entry, Kind, Party, Transcript};
+pub use transcript::{Entry, Kind, Party, TOLERATED, Transcript};

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+/// How the remark on an answer begins that was taken although it is not as it should be.
+pub const TOLERATED: &str = "understood leniently; ";
+
 /// The form that is written today.
 pub const VERSION: u32 = 1;
 

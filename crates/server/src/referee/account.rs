@@ -163,7 +163,7 @@ pub(super) fn code_of(error: &AskError) -> Option<Code> {
         AskError::Decode(error) => Some(error.code),
         AskError::Refused { report, .. } => report.as_ref().and_then(|report| report.code.known()),
         AskError::Frame { source, .. } => Some(source.code),
-        AskError::WrongId { .. } => Some(Code::InvalidRequest),
+        AskError::WrongId { .. } | AskError::Deviates(_) => Some(Code::InvalidRequest),
     }
 }
 

@@ -149,7 +149,8 @@ pub(super) const fn call_error<T>(asked: &Result<T, AskError>) -> Option<&CallEr
             AskError::Frame { .. }
             | AskError::WrongId { .. }
             | AskError::Refused { .. }
-            | AskError::Decode(_),
+            | AskError::Decode(_)
+            | AskError::Deviates(_),
         )
         | Ok(_) => None,
     }

@@ -10,6 +10,7 @@ use league_core::limits::NONCE_BYTES_MAX;
 use league_core::proof::Proof;
 use league_core::referee::{Answer, Command, Fault, Join, Sealed};
 use league_core::seat::Seat;
+use league_wire::lenient::Slip;
 use league_wire::message::GameJoinAck;
 use league_wire::{Code, DecodeError, Message, MoveValue};
 
@@ -90,9 +91,14 @@ pub(super) fn unanswered(seat: Seat, window: Option<u32>, error: AskError) -> Op
             CallError::TooLarge => failed(true, Some(Remark::Other(call.to_string()))),
             CallError::TimedOut(_) => None,
         },
-        AskError::Frame { .. } | AskError::WrongId { .. } | AskError::Refused { .. } => {
-            failed(true, Some(Remark::Other(clipped(error.to_string()))))
+        AskError::Refused { code, .. } if code == Code::MethodNotFound.row().rpc => {
+            let advice = Slip::OwnMethod.fix();
+            failed(true, Some(Remark::Other(clipped(format!("{error}; {advice}")))))
         }
+        AskError::Frame { .. }
+        | AskError::WrongId { .. }
+        | AskError::Refused { .. }
+        | AskError::Deviates(_) => failed(true, Some(Remark::Other(clipped(error.to_string())))),
     }
 }
 
@@ -110,6 +116,7 @@ pub(super) fn of_relay(is_relayed: bool, error: AskError) -> AskError {
         | AskError::Frame { .. }
         | AskError::WrongId { .. }
         | AskError::Refused { .. }
+        | AskError::Deviates(_)
         | AskError::Decode(_) => error,
     }
 }
@@ -146,7 +153,8 @@ pub(super) fn discreet(error: &AskError) -> String {
         AskError::Call(_)
         | AskError::Frame { .. }
         | AskError::WrongId { .. }
-        | AskError::Refused { .. } => error.to_string(),
+        | AskError::Refused { .. }
+        | AskError::Deviates(_) => error.to_string(),
     }
 }
 

@@ -6,15 +6,17 @@ use std::sync::Arc;
 use bytes::Bytes;
 use league_agent::caller::CallError;
 use league_agent::component::Component;
-use league_agent::desk::{self, Desk, Signed, is_news, refusal, shown_token};
+use league_agent::desk::{self, Desk, Deviated, Signed, is_news, refusal, shown_token};
 use league_agent::endpoint::{Answer, Service};
 use league_agent::guard::lock;
 use league_agent::log::talk;
+use league_agent::meter::Meter;
 use league_core::draw::Seed;
 use league_core::game;
 use league_core::id::{AgentId, MatchId};
 use league_core::referee::Command;
 use league_core::seat::Seat;
+use league_wire::lenient::Reading;
 use league_wire::message::{Ack, ErrorReport, Pong, StartMatch, StartMatchAck};
 use league_wire::{Code, Decision, Dialect, Envelope, Letter, Message, MessageType, Sender};
 use tokio::sync::mpsc;
@@ -166,6 +168,24 @@ impl Desk for RefereeDesk {
 
     fn reads(&self, kind: MessageType) -> bool {
         !is_news(kind)
+    }
+
+    fn reading(&self) -> Reading {
+        let running = lock(&self.referee.running);
+        Reading::of(running.values().any(|running| running.letters.order.lenient))
+    }
+
+    fn deviated(&self, letter: &Deviated<'_>) {
+        Meter::of(Component::Referee).deviated(letter.deviations);
+        let Some(AgentId::Player(player)) = letter.sender.agent() else { return };
+        let running = lock(&self.referee.running);
+        let theirs = running.values().map(|running| &running.letters).find_map(|letters| {
+            let seat = Seat::BOTH.into_iter().find(|seat| letters.player(*seat) == player)?;
+            Some((letters, seat))
+        });
+        if let Some((letters, seat)) = theirs {
+            lock(&letters.deviations[seat]).note(letter.deviations);
+        }
     }
 
     fn sender(&self) -> Sender {

@@ -1,6 +1,7 @@
 //! The referee as a service: takes matches from the manager and runs each as a task of its own.
 
 mod account;
+mod asking;
 mod bout;
 mod breakers;
 mod clocks;
@@ -29,6 +30,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::{AbortHandle, JoinError, JoinSet};
 
 use crate::limits::{FINISHED_MATCHES_MAX, REFEREE_LEAVE_TIMEOUT};
+use asking::Spellings;
 use breakers::Breakers;
 use clocks::Clocks;
 use mail::Mail;
@@ -53,6 +55,7 @@ pub struct Referee {
     breakers: Breakers,
     rules: Mutex<Option<CachedRules>>,
     clocks: Clocks,
+    spellings: Spellings,
 }
 
 /// A match that this referee runs.
@@ -96,6 +99,7 @@ impl Referee {
             breakers: Breakers::default(),
             rules: Mutex::default(),
             clocks: Clocks::default(),
+            spellings: Spellings::default(),
         })
     }
 

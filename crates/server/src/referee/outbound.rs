@@ -4,13 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use league_agent::ambient::{self, Mark};
-use league_agent::caller::CallError;
-use league_agent::exchange::{AskError, Exchange};
+use league_agent::ambient;
+use league_agent::exchange::AskError;
 use league_agent::guard::lock;
-use league_agent::log::talk::code_of;
 use league_agent::register::Membership;
-use league_agent::shape;
 use league_core::conduct::Conduct;
 use league_core::game::{EvenOdd, Move, Options, Turn};
 use league_core::id::{ConversationId, PlayerId, RefereeId};
@@ -18,26 +15,25 @@ use league_core::proof::TokenHash;
 use league_core::referee::{Match, Phase, State};
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
+use league_wire::lenient::{Reading, Tally};
 use league_wire::message::{
     GameInvitation, GameStart, MatchProgress, MoveCall, ParityCall, StartMatch,
 };
 use league_wire::{
-    AuthToken, Code, Dialect, Envelope, Fragment, Letter, MatchState, Message, MessageType,
-    MoveValue, Reply, ReplyEnvelope, Sender,
+    AuthToken, Dialect, Envelope, Fragment, Letter, MatchState, Message, MessageType, MoveValue,
+    Reply, ReplyEnvelope, Sender,
 };
 
 use serde_json::json;
 
-use super::recorder::{About, Outcome, Recorder};
-use super::{Referee, account, heard};
+use super::Referee;
+use super::asking::Wanted;
+use super::recorder::{About, Recorder};
 
 /// What the manager is called in a transcript.
 const MANAGER: &str = "manager";
 /// What is shorter than this is not worth leaving out.
 const FAMILIAR_BYTES_MIN: usize = 512;
-
-/// What is wrong with a letter that could be read, if anything is, and the code for it.
-type Objection<'a> = dyn Fn(&Reply) -> Option<(String, Code)> + Send + Sync + 'a;
 
 /// What came of a match beside the game, as the referee saw it.
 #[derive(Debug, Default)]
@@ -57,11 +53,13 @@ pub(super) struct Letters {
     pub(super) order: StartMatch,
     pub(super) conversation: ConversationId,
     /// How far a clock may be off before it is told.
-    clock_skew: Duration,
+    pub(super) clock_skew: Duration,
     /// Whether a player showed its whole token where a proof would have done.
     pub(super) token_shown: Seats<AtomicBool>,
     /// The shape in which each player is spoken to.
-    dialects: Seats<Mutex<Dialect>>,
+    pub(super) dialects: Seats<Mutex<Dialect>>,
+    /// What was not as it should be in answers that were understood.
+    pub(super) deviations: Seats<Mutex<Tally>>,
     /// What was said so far.
     pub(super) recorder: Mutex<Recorder>,
 }
@@ -81,7 +79,8 @@ impl Letters {
         };
         let (token_shown, recorder) = (Seats::default(), Mutex::new(Recorder::new(about)));
         let dialects = Seats::from_fn(|seat| Mutex::new(order.players[seat].dialect));
-        Self { me, order, conversation, clock_skew, token_shown, dialects, recorder }
+        let deviations = Seats::default();
+        Self { me, order, conversation, clock_skew, token_shown, dialects, deviations, recorder }
     }
 
     /// The shape in which a player is spoken to.
@@ -108,124 +107,6 @@ impl Letters {
         envelope.token.as_ref().is_none_or(|shown| self.is_proof(seat, shown))
     }
 
-    pub(super) async fn ask_player(
-        &self,
-        referee: &Referee,
-        seat: Seat,
-        message: Message,
-        expected: &[MessageType],
-        timeout: Duration,
-    ) -> Result<Reply, AskError> {
-        let player = &self.order.players[seat];
-        let letter = self.to_player(seat, message);
-        let objection = |reply: &Reply| {
-            let is_proved = self.is_proved(seat, &reply.envelope);
-            heard::objection(is_proved, self.order.match_id, &reply.message)
-        };
-        let wanted = (expected, &objection as &Objection<'_>);
-        let (begun, mut tried, mut first) = (Mark::set(), vec![], None);
-        let mut dialect = self.dialect(seat);
-        let reply = loop {
-            let who = (player.player_id.to_string(), &*player.endpoint, dialect);
-            let left = timeout.saturating_sub(begun.elapsed());
-            let heard = self.ask(&referee.players, who, &letter, wanted, left).await;
-            tried.push(dialect);
-            if !heard.is_misunderstood {
-                if tried.len() > 1 && !matches!(heard.reply, Err(AskError::Call(_))) {
-                    self.settle_shape(seat, (tried[0], dialect));
-                }
-                break heard.reply;
-            }
-            // What it says to the shape it registered with is what its author should hear of.
-            let first = first.get_or_insert(heard.reply);
-            match shape::next(&tried) {
-                Some(next) => dialect = next,
-                None => break first.clone(),
-            }
-        };
-        let reply = reply.map_err(|error| heard::of_relay(player.relayed, error));
-        if let Ok(Some(at)) = reply.as_ref().map(|reply| reply.envelope.timestamp) {
-            referee.clocks.note(player.player_id, at, self.clock_skew);
-        }
-        reply
-    }
-
-    /// A player was found to answer to another shape.
-    fn settle_shape(&self, seat: Seat, (before, found): (Dialect, Dialect)) {
-        *lock(&self.dialects[seat]) = found;
-        let text = format!("it answers to {}, and not to {}", found.name(), before.name());
-        let player = self.player(seat).to_string();
-        lock(&self.recorder).happened("SHAPE_SETTLED", Some(player), text);
-    }
-
-    /// Sends a letter and reads the answer; both are recorded.
-    async fn ask(
-        &self,
-        exchange: &Exchange,
-        (peer, address, dialect): (String, &str, Dialect),
-        letter: &Letter,
-        (expected, objection): (&[MessageType], &Objection<'_>),
-        timeout: Duration,
-    ) -> Heard {
-        let question = exchange.question(dialect, letter);
-        let name = letter.message.kind().name(dialect);
-        let out = lock(&self.recorder).sent(peer, name, question.body());
-        let answered = match exchange.send(address, &question, timeout).await {
-            Ok(answered) => answered,
-            Err(error) => {
-                let (wrong, code) = (Some(error.to_string()), Some(code_of(&error)));
-                let outcome =
-                    Outcome { came: None, name: None, logged: wrong.clone(), wrong, code };
-                lock(&self.recorder).settled(out, outcome);
-                return Heard { reply: Err(error.into()), is_misunderstood: false };
-            }
-        };
-        let reply = question.read(expected, &answered);
-        let (wrong, logged, code) = match &reply {
-            Ok(reply) => objection(reply).map_or((None, None, None), |(why, code)| {
-                (Some(why.clone()), Some(why), Some(code))
-            }),
-            Err(AskError::Decode(error)) if error.is_receipt() => {
-                (Some(heard::receipt(error)), None, None)
-            }
-            Err(error) => {
-                (Some(error.to_string()), Some(heard::discreet(error)), account::code_of(error))
-            }
-        };
-        let name = reply.as_ref().ok().map(|reply| reply.message.kind().name(dialect));
-        let is_misunderstood = reply.is_err() && shape::is_misunderstood(&answered);
-        let came = Some((answered.status, answered.body));
-        let outcome = Outcome { came, name, wrong, logged, code };
-        lock(&self.recorder).settled(out, outcome);
-        Heard { reply, is_misunderstood }
-    }
-
-    pub(super) async fn tell_player(
-        &self,
-        referee: &Referee,
-        seat: Seat,
-        message: Message,
-        timeout: Duration,
-    ) -> Result<(), CallError> {
-        let player = &self.order.players[seat];
-        let letter = self.to_player(seat, message);
-        let dialect = self.dialect(seat);
-        let question = referee.players.question(dialect, &letter);
-        let name = letter.message.kind().name(dialect);
-        let peer = player.player_id.to_string();
-        let out = lock(&self.recorder).sent(peer, name, question.body());
-        let sent = referee.players.send(&player.endpoint, &question, timeout).await;
-        let wrong = sent.as_ref().err().map(ToString::to_string);
-        let code = sent.as_ref().err().map(code_of);
-        let (came, outcome) = match sent {
-            Ok(answered) => (Some((answered.status, answered.body)), Ok(())),
-            Err(error) => (None, Err(error)),
-        };
-        lock(&self.recorder)
-            .settled(out, Outcome { came, name: None, logged: wrong.clone(), wrong, code });
-        outcome
-    }
-
     pub(super) async fn ask_manager(
         &self,
         referee: &Referee,
@@ -235,7 +116,10 @@ impl Letters {
     ) -> Result<Reply, AskError> {
         let letter = self.to_manager(message);
         let who = (MANAGER.into(), &*referee.manager, Dialect::Flat);
-        self.ask(&referee.exchange, who, &letter, (expected, &|_| None), timeout).await.reply
+        let wanted = Wanted { expected, reading: Reading::Strict, judge: &|_| None };
+        let question = referee.exchange.question(Dialect::Flat, &letter);
+        let heard = self.ask(&referee.exchange, who, (&letter, question), &wanted, timeout).await;
+        heard.reply.map(|heard| heard.meaning)
     }
 
     /// Reports to the manager, with whatever else its matches have to report just now. That is
@@ -283,7 +167,7 @@ impl Letters {
     }
 
     /// A player gets the manager's proof that we have its match, never our own token.
-    fn to_player(&self, seat: Seat, message: Message) -> Letter {
+    pub(super) fn to_player(&self, seat: Seat, message: Message) -> Letter {
         let proof = self.order.players[seat].match_proof.clone();
         Letter { envelope: self.envelope(proof), message }
     }
@@ -420,13 +304,6 @@ impl Letters {
             epilogue: lock(&self.recorder).epilogue(self),
         })
     }
-}
-
-/// What came of a question.
-struct Heard {
-    reply: Result<Reply, AskError>,
-    /// Whether it shows that the shape of the question was not understood.
-    is_misunderstood: bool,
 }
 
 /// Why the attempt is given up, if it is.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
+use league_agent::guard::lock;
 use league_core::conduct::Conduct;
 use league_core::game::Turn;
 use league_core::id::PlayerId;
@@ -50,6 +51,7 @@ impl Letters {
                 conduct: told(machine, account.conduct[seat]),
                 unusable_answers: account.unusable[seat],
                 response_us: self.response_times(seat),
+                deviations: lock(&self.deviations[seat]).clone(),
             };
             (self.player(seat), player)
         };

@@ -19,6 +19,7 @@ use league_core::manager::{
     Admission, Charter, Command, League, Phase, PlayerAdmission, RefereeAdmission, Refusal,
 };
 use league_core::proof::{Keys, Secret, Token};
+use league_wire::lenient::Reading;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -59,6 +60,8 @@ pub struct ServePlan {
     pub open_referees: bool,
     /// Private networks whose agents are called although others can reach the manager too.
     pub networks: Vec<Network>,
+    /// How much is read into what agents send.
+    pub reading: Reading,
 }
 
 /// What a manager says of itself while it runs.
@@ -171,7 +174,7 @@ pub async fn serve(
     let file = host.file.clone();
     let leagues = host.open_all(plan, &mut tell).await?;
     let manager = Manager::hosting(host.desk.keys.clone(), host.admin(plan)?, host.leagues());
-    let manager = manager.calling(targets);
+    let manager = manager.calling(targets).reading(plan.reading);
     let (quit, quitting) = watch::channel(false);
     let service = front(Arc::new(manager), address, &[]);
     host.tasks.spawn(answer_calls(listener, service, quitting.clone()));
@@ -251,6 +254,8 @@ struct Desk {
     referees: RefereeAdmission,
     /// Where referees call the manager for players without an open port.
     reached_at: String,
+    /// How much is read into what agents send.
+    reading: Reading,
     /// Whether the database is where it was opened.
     in_place: watch::Sender<bool>,
 }
@@ -290,6 +295,7 @@ impl Host {
             targets,
             referees,
             reached_at,
+            reading: plan.reading,
             in_place: watch::Sender::new(true),
         };
         let (writers, tasks) = (JoinSet::new(), JoinSet::new());
@@ -419,9 +425,10 @@ impl Desk {
         let (keys, news, id) = (self.keys.clone(), self.news.clone(), league.clone());
         // The league's state has it too; a bell that nobody hears in time need not ring later.
         let bell = move |alarm| drop(news.try_send(ServeNews::Alarm(id.clone(), alarm)));
+        let reading = self.reading;
         let outbound = |stub: Stub| {
             stub.relay_at(&self.reached_at);
-            Outbound::new(stub, keys, exchange).alarming(bell)
+            Outbound::new(stub, keys, exchange).reading(reading).alarming(bell)
         };
         let (stub, actor) = Actor::new(books, outbound);
         self.leagues.host(league.clone(), stub);

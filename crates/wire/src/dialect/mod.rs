@@ -15,7 +15,9 @@ pub use read::{
 };
 pub use tool::{ToolError, tool_error};
 pub(crate) use write::write_letter;
-pub use write::{encode_answer, encode_error, encode_refusal, encode_request, encode_result};
+pub use write::{
+    encode_answer, encode_call, encode_error, encode_refusal, encode_request, encode_result,
+};
 
 use crate::envelope::{Envelope, ReplyEnvelope};
 use crate::fields::Shape;

@@ -8,20 +8,25 @@ use crate::code::Code;
 use crate::envelope;
 use crate::fields::Fields;
 use crate::frame::{self, Id, Request};
-use crate::message::ErrorReport;
+use crate::message::{CALL_TOOL, ErrorReport};
 use crate::write::Object;
 
 /// The request that sends `letter`.
 pub fn encode_request(dialect: Dialect, id: u64, letter: &Letter) -> Vec<u8> {
-    let kind = letter.message.kind();
+    let called = if dialect == Dialect::Tool { dialect.carried() } else { dialect };
+    encode_call(dialect, id, letter, letter.message.kind().method(called))
+}
+
+/// The request that sends `letter` under a method, or to a tool, of the receiver's own.
+pub fn encode_call(dialect: Dialect, id: u64, letter: &Letter, called: &str) -> Vec<u8> {
     let slip = Slip { id: &id, asks: true, correlation: None };
-    frame::write_request(id, kind.method(dialect), |out| match dialect {
+    let method = if dialect == Dialect::Tool { CALL_TOOL } else { called };
+    frame::write_request(id, method, |out| match dialect {
         Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Enveloped | Dialect::Payload => {
             write(dialect, letter, slip, out);
         }
         Dialect::Tool => {
-            let name = kind.method(dialect.carried());
-            tool::write_call(out, name, |out| write(dialect, letter, slip, out));
+            tool::write_call(out, called, |out| write(dialect, letter, slip, out));
         }
         Dialect::Wrapped => {
             out.extend_from_slice(b"{\"message\":");

@@ -8,6 +8,7 @@ use crate::code::Code;
 use crate::decode::{DecodeError, render};
 use crate::entries::Parts;
 use crate::json::{Json, Walk};
+use crate::lenient::Deviations;
 use crate::limits::{BATCH_MAX, ID_BYTES_MAX};
 use crate::value::{Emit, print};
 
@@ -117,6 +118,12 @@ impl FrameError {
 
     fn invalid(id: Option<Id>, detail: impl Into<String>) -> Self {
         Self::new(id, Code::InvalidRequest, detail)
+    }
+
+    /// The same error with the advice that a lenient reader would give.
+    #[must_use]
+    pub fn advised(self, deviations: &Deviations) -> Self {
+        Self { detail: format!("{}; {}", self.detail, deviations.advice()), ..self }
     }
 
     /// What is wrong with a body that should have been a response.

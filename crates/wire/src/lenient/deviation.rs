@@ -145,6 +145,11 @@ pub struct Deviation {
 }
 
 impl Deviation {
+    /// An answer on our connection shows a token that is not its sender's.
+    pub fn foreign_token() -> Self {
+        Slip::ForeignToken.at("result.auth_token")
+    }
+
     /// The same with more exact advice.
     pub(crate) fn fixed_by(self, fix: String) -> Self {
         Self { fix, ..self }

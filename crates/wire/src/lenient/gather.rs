@@ -30,6 +30,12 @@ impl<'a> Field<'a> {
         names.iter().any(|known| is_folded(known, &self.folded))
     }
 
+    /// Whether it only says that the call went well, as web frameworks like to.
+    pub(super) fn is_noise(&self) -> bool {
+        let says = |text: Cow<'_, str>| NOISE.contains(&text.to_ascii_lowercase().as_str());
+        self.folded == "status" && self.value.text().is_some_and(says)
+    }
+
     /// Its path, as it may be shown.
     pub(super) fn path(&self) -> String {
         join(&self.inside, &shown_name(&self.name))
@@ -56,6 +62,9 @@ const WRAPPERS: [&str; 17] = [
     "response",
     "result",
 ];
+
+/// What a status says that says nothing.
+const NOISE: [&str; 3] = ["ok", "success", "received"];
 
 /// How deep the parts of a message may lie, from the frame on.
 const DEPTH_MAX: usize = 4;

@@ -12,11 +12,13 @@ mod place;
 mod request;
 mod slots;
 mod spelling;
+mod tally;
 
 pub use answer::{Asked, read_answer};
 pub use deviation::{Deviation, Deviations, Slip};
 pub use request::{read_plain_registration, read_request};
 pub use spelling::own_methods;
+pub use tally::{Counted, Tally};
 
 /// Something that was understood although it is not as the documents say.
 #[derive(Debug, Clone, PartialEq, Eq)]

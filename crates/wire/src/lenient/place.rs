@@ -118,7 +118,7 @@ pub(super) fn place<'a>(
     let all: Vec<&'static Slot> = slots::slots(kind)?.collect();
     let mut found: Vec<(&'static Slot, Vec<&Field<'a>>)> =
         all.iter().map(|slot| (*slot, Vec::new())).collect();
-    for field in fields.iter().filter(|field| !field.opened) {
+    for field in fields.iter().filter(|field| !field.opened && !field.is_noise()) {
         let Some(slot) = meant(&all, form, field)? else { continue };
         let (_, list) = found.iter_mut().find(|(known, _)| *known == slot)?;
         list.push(field);
@@ -195,12 +195,11 @@ fn is_accompanied(
     let home = form.home(slot);
     let beside = |(other, list): &(&'static Slot, Vec<&Field<'_>>)| {
         let is_other = other.sort != Sort::Proof && form.home(other) == home;
-        let is_here = |field: &&&Field<'_>| {
-            field.inside == proof.inside && form.is_own_name(other, &field.name)
-        };
+        let is_here =
+            |field: &&&Field<'_>| field.inside == proof.inside && field.is_called(other.names);
         is_other && list.iter().any(|field| is_here(&field))
     };
-    form.is_own_name(slot, &proof.name) && found.iter().any(beside)
+    found.iter().any(beside)
 }
 
 /// Notes in what `field` differs from what it should be.

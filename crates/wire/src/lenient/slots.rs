@@ -22,7 +22,7 @@ pub(super) enum Sort {
     Plain,
     /// A moment.
     Time,
-    /// What proves something: it is never renamed, and never moved alone.
+    /// What proves something: it has no other names, and is never moved alone.
     Proof,
 }
 

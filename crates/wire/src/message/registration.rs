@@ -87,12 +87,15 @@ impl Registrant for RefereeId {
 pub(crate) const REFEREE_META: &str = "referee_meta";
 pub(crate) const PLAYER_META: &str = "player_meta";
 const JOIN: [&str; 2] = ["join_code", "join_key"];
+/// The address of an agent, and what else people call it.
+const ENDPOINTS: [&str; 6] =
+    ["contact_endpoint", "endpoint", "endpoint_url", "contact_url", "callback_url", "url"];
 const GAMES: [&str; 2] = ["game_types", "supported_games"];
 const CONCURRENT: [&str; 2] = ["max_concurrent_matches", "max_concurrent_games"];
 
 impl Body for RefereeRegistration {
     fn read(f: &Fields<'_>) -> Result<Self, DecodeError> {
-        Ok(Self { meta: f.object(REFEREE_META, Meta::read)? })
+        Ok(Self { meta: Meta::inside(f, REFEREE_META)? })
     }
 
     fn write(&self, o: &mut Object<'_>) {
@@ -105,7 +108,7 @@ impl Body for RefereeRegistration {
 
 impl Body for PlayerRegistration {
     fn read(f: &Fields<'_>) -> Result<Self, DecodeError> {
-        Ok(Self { meta: f.object(PLAYER_META, Meta::read)? })
+        Ok(Self { meta: Meta::inside(f, PLAYER_META)? })
     }
 
     fn write(&self, o: &mut Object<'_>) {
@@ -117,6 +120,23 @@ impl Body for PlayerRegistration {
 }
 
 impl Meta {
+    /// The meta object `name` of a registration. Whoever names its address otherwise, or elsewhere,
+    /// would be called at another one.
+    fn inside(f: &Fields<'_>, name: &str) -> Result<Self, DecodeError> {
+        let meta = f.object(name, |f| {
+            let meta = Self::read(f)?;
+            let wrong = ENDPOINTS[1..].iter().find(|name| f.has(name));
+            Ok((meta, wrong))
+        })?;
+        match meta {
+            (meta, _) if meta.contact_endpoint.is_some() => Ok(meta),
+            (meta, inner) if inner.is_none() && !ENDPOINTS.iter().any(|name| f.has(name)) => {
+                Ok(meta)
+            }
+            (_, _) => Err(f.missing(&format!("{name}.{}", ENDPOINTS[0]), "an address")),
+        }
+    }
+
     fn read(f: &Fields<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
             display_name: f.required("display_name")?,

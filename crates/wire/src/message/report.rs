@@ -12,6 +12,7 @@ use crate::decode::DecodeError;
 use crate::dialect::Dialect;
 use crate::fields::Fields;
 use crate::fragment::Fragment;
+use crate::lenient::Tally;
 use crate::limits::TRANSCRIPT_BYTES_MAX;
 use crate::token::DrawSeed;
 use crate::value::MoveValue;
@@ -74,6 +75,8 @@ pub struct ReportedPlayer {
     pub unusable_answers: u32,
     /// From sending each invitation and each call for a choice to its answer, in microseconds.
     pub response_us: Vec<u64>,
+    /// What was not as the documents say in the player's answers, where they were read leniently.
+    pub deviations: Tally,
 }
 
 /// The result is recorded.
@@ -215,6 +218,7 @@ impl ReportedPlayer {
             conduct: f.optional_object("conduct", read_conduct)?.unwrap_or_default(),
             unusable_answers: f.optional("unusable_answers")?.unwrap_or_default(),
             response_us: f.list("response_us")?,
+            deviations: Tally::read(f, "deviations")?,
         })
     }
 
@@ -238,6 +242,7 @@ impl ReportedPlayer {
         if !self.response_us.is_empty() {
             o.field("response_us", &self.response_us);
         }
+        self.deviations.write(o, "deviations");
     }
 }
 

@@ -52,6 +52,8 @@ pub struct StartMatch {
     pub result_deadline: Option<Timestamp>,
     /// How long the match stays with the referee without a sign of life.
     pub lease_ms: Option<u64>,
+    /// Whether the players' answers are read leniently.
+    pub lenient: bool,
 }
 
 /// A player of an assigned match.
@@ -182,6 +184,7 @@ impl Body for StartMatch {
             scheduled_start: f.optional("scheduled_start")?,
             result_deadline: f.optional("result_deadline")?,
             lease_ms: f.optional("lease_ms")?,
+            lenient: f.optional("lenient")?.unwrap_or_default(),
         })
     }
 
@@ -203,6 +206,9 @@ impl Body for StartMatch {
         o.optional("scheduled_start", self.scheduled_start.as_ref());
         o.optional("result_deadline", self.result_deadline.as_ref());
         o.optional("lease_ms", self.lease_ms.as_ref());
+        if self.lenient {
+            o.field("lenient", &true);
+        }
     }
 }
 

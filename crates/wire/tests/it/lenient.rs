@@ -216,3 +216,13 @@ fn answer(dialect: Dialect, body: &Value) -> Option<Understood<Reply>> {
 fn asked(dialect: Dialect, id: &Id) -> Asked<'_> {
     Asked { dialect, expected: &[MessageType::ChooseParityResponse], id }
 }
+
+#[test]
+fn the_documentation_lists_every_deviation_with_its_fix() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocol/lenient.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let row = |slip: &Slip| format!("| `{slip}` | {} | {} |\n", slip.what(), slip.fix());
+    let rows: String = Slip::ALL.iter().map(row).collect();
+    assert!(page.contains(&rows), "the table of {path} should be\n{rows}");
+    assert_eq!(page.lines().filter(|line| line.starts_with("| `")).count(), Slip::ALL.len());
+}

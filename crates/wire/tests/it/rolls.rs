@@ -9,6 +9,7 @@ use league_core::id::{
 };
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
+use league_wire::lenient::{Deviations, Slip, Tally};
 use league_wire::message::{
     Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, Champion, ErrorCode, ErrorReport,
     GameInvitation, GameJoinAck, GameOver, GameOverAck, GameStart, GetAssignedMatches,
@@ -217,7 +218,7 @@ structs! {
     StartLeague {}
     StartMatch {
         match_id round_id attempt rematch game_type rules players draw_commitment draw_seed
-        standings scheduled_start result_deadline lease_ms
+        standings scheduled_start result_deadline lease_ms lenient
     }
     AssignedPlayer {
         player_id endpoint dialect relayed match_proof reply_proof token_hash your_standings
@@ -254,7 +255,9 @@ structs! {
         technical_losers reason drawn_number players game_state draw_seed draw_commitment
         referee_signature transcript
     }
-    ReportedPlayer { line choice_proof dialect token_shown conduct unusable_answers response_us }
+    ReportedPlayer {
+        line choice_proof dialect token_shown conduct unusable_answers response_us deviations
+    }
     Conduct { answered timeouts connection_errors invalid_moves }
     MatchResultAck { match_id duplicate standings_updated assignments }
     LeagueQuery { query_type round_id match_id agent_id offset limit }
@@ -266,6 +269,17 @@ structs! {
 }
 
 rolls! {
+    Tally: |dice| {
+        let mut deviations = Deviations::default();
+        for slip in Slip::ALL {
+            if dice.any() {
+                deviations.note(slip.at(dice.any::<String>()));
+            }
+        }
+        let mut tally = Tally::default();
+        tally.note(&deviations);
+        tally
+    };
     Envelope: |dice| Envelope {
         sender: dice.any(),
         timestamp: dice.any(),

@@ -8,6 +8,7 @@ use league_core::id::{
 };
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
+use league_wire::lenient::Tally;
 use league_wire::message::{
     Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, Champion, ErrorReport, GameInvitation,
     GameJoinAck, GameOver, GameOverAck, GameStart, GetAssignedMatches, LeagueCompleted,
@@ -411,6 +412,7 @@ fn start_match() -> StartMatch {
         scheduled_start: Some(at("2025-01-15T11:00:00Z")),
         result_deadline: Some(at("2025-01-15T12:00:00Z")),
         lease_ms: Some(15_000),
+        lenient: false,
     }
 }
 
@@ -469,6 +471,7 @@ fn report() -> MatchResultReport {
             conduct: Conduct::default(),
             unusable_answers: 0,
             response_us: vec![1_200, 34_000],
+            deviations: Tally::default(),
         };
         (id, player)
     };

@@ -9,7 +9,7 @@ use league_core::seat::Seat;
 use league_core::time::Timestamp;
 use league_core::verdict::Verdict;
 use league_server::record::{
-    Entry, Exchanged, Found, Kept, Kind, LeagueRecord, MatchRecord, Post, Transcript,
+    Entry, Exchanged, Found, Kept, Kind, LeagueRecord, MatchRecord, Post, TOLERATED, Transcript,
 };
 use league_wire::{Dialect, MessageType, iso};
 
@@ -206,7 +206,9 @@ fn head(out: &mut String, league: &LeagueRecord, record: &MatchRecord, found: &F
 fn came_last(out: &mut String, transcript: &Transcript, player: &str, reason: &str) {
     let theirs = |entry: &&Entry| entry.peer.as_deref() == Some(player);
     let came = |entry: &&Entry| match entry.kind {
-        Kind::Received | Kind::Failed | Kind::Called => entry.text.is_some(),
+        Kind::Received | Kind::Failed | Kind::Called => {
+            entry.text.as_ref().is_some_and(|text| !text.starts_with(TOLERATED))
+        }
         Kind::Sent | Kind::Event => false,
     };
     let question = |entry: &Entry| {

@@ -8,6 +8,7 @@ use league_agent::ambient;
 use league_agent::desk::{Came, Desk, attend};
 use league_agent::exchange::new_conversation;
 use league_core::id::LeagueId;
+use league_wire::lenient::{Deviations, Understood};
 use league_wire::mcp::{Errand, Scene, Tool, answer_of, errand, failure_of, object_of};
 use league_wire::message::{ErrorReport, LeagueQuery};
 use league_wire::{AuthToken, Decoded, Dialect, Json, QueryType};
@@ -67,7 +68,8 @@ pub(super) async fn run(
     match meant {
         Ok(Errand::Query(league, query)) => Ok(told(ask(manager, league.as_ref(), &query))),
         Ok(Errand::Letter(letter)) => {
-            let decoded = Decoded { dialect: Dialect::Tool, letter: *letter };
+            let meaning = Decoded { dialect: Dialect::Tool, letter: *letter };
+            let decoded = Understood { meaning, deviations: Deviations::default() };
             let raw = arguments.map_or("{}", Json::get);
             let came = Came { raw, body: None, peer: caller.peer };
             let mut no = None;

@@ -23,8 +23,8 @@ use league_wire::{
     AuthToken, Code, Dialect, Envelope, Fragment, Incoming, Letter, Message, MessageType, Sender,
 };
 
+use super::super::applicant::nonce_of;
 use super::super::gate::{Visitor, origin};
-use super::super::inbound::nonce_of;
 use super::{Call, From, Mailbox, Reply, Unanswered};
 use crate::limits::RELAYED_BYTES_MAX;
 use crate::manager::{Manager, Stub};

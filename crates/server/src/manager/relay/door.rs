@@ -15,8 +15,8 @@ use league_wire::Fragment;
 use league_wire::turns::{Turn, Turns};
 use serde_json::json;
 
+use super::super::applicant::nonce_of;
 use super::super::gate::{Visitor, origin};
-use super::super::inbound::nonce_of;
 use super::{From, Given, Mailbox, Polled, Settled, calls};
 use crate::limits::{POLL_WAIT_MAX, POLL_WAIT_USUAL};
 use crate::manager::Manager;
