@@ -2,19 +2,23 @@
 // A player by somebody else, with nothing but what Node brings along.
 //
 //     player.mjs --manager http://127.0.0.1:8000/mcp --dialect flat
-//                [--name NAME] [--listen 127.0.0.1:0]
+//                [--name NAME] [--listen 127.0.0.1:0] [--deviate NAME]
+//     player.mjs --deviate list
 //
 // It was written from the text of the source documents alone and believes them to the letter: a
 // message of a type that its document does not have, or without a field that its document lists, is
 // a fault, which is said on stderr and ends the player with 1. Otherwise it plays until it is asked
 // to stop (SIGTERM) and ends with 0. When it is registered it prints who it is and where it
 // listens, as one JSON document; there, GET /received tells how many messages of each type have
-// come.
+// come, and GET /complaints what it was told to have done wrong. With --deviate it does one thing
+// otherwise than its document says, as real agents do.
 
 import { randomInt, randomUUID } from "node:crypto";
 import { writeSync } from "node:fs";
 import { createServer } from "node:http";
 import { isDeepStrictEqual, parseArgs } from "node:util";
+
+import { DEVIATIONS, HONEST } from "./deviations.mjs";
 
 // ----------------------------------------------------------------- what the documents list
 
@@ -570,11 +574,13 @@ class Player {
   token = "";
   league = null;
   received = {};
+  complaints = [];
   conversations = new Map();
   started = new Set();
 
   constructor(options) {
     this.dialect = new DIALECTS[options.dialect]();
+    this.deviation = options.deviate ? DEVIATIONS[options.deviate] : HONEST;
     this.manager = options.manager;
     this.name = options.name ?? `javascript ${options.dialect}`;
     this.registered = new Promise((resolve) => {
@@ -598,17 +604,21 @@ class Player {
     };
     const [asks, answers] = this.dialect.register;
     const [method, params] = this.dialect.request(this, asks, { player_meta: meta });
-    const response = await fetch(this.manager, {
+    const frame = { jsonrpc: "2.0", method, params, id: 1 };
+    const [url, sent] = this.deviation.register(this.manager, frame);
+    const response = await fetch(url, {
       method: "POST",
       headers: {
         "Content-Type": "application/json", Accept: "application/json",
         "User-Agent": "player/1.0.0",
       },
-      body: JSON.stringify({ jsonrpc: "2.0", method, params, id: 1 }),
+      body: JSON.stringify(sent),
       signal: AbortSignal.timeout(10_000),
     });
-    expect(response.status === 200, "HTTP status", 200, response.status);
-    const answer = await response.json();
+    const text = await response.text();
+    expect(response.status === 200, "HTTP status", 200, `${response.status}: ${text}`);
+    const said = JSON.parse(text);
+    const answer = this.deviation.isPlain ? { jsonrpc: "2.0", result: said, id: 1 } : said;
     expect(answer.jsonrpc === "2.0" && answer.id === 1, "answer", "ours", answer);
     expect(isObject(answer.result), "answer", "a result", answer);
     const [type, fields] = this.dialect.answered(answer.result);
@@ -620,7 +630,7 @@ class Player {
     this.isRegistered();
   }
 
-  /** The result for a request. */
+  /** The status and the response for a request. */
   async answer(frame) {
     expect(isObject(frame), "request", "one request", frame);
     expect(frame.jsonrpc === "2.0", "jsonrpc", "2.0", frame.jsonrpc);
@@ -630,16 +640,24 @@ class Player {
     const [type, message] = this.dialect.open(frame.method, frame.params);
     const listed = Object.hasOwn(this.dialect.document, type);
     expect(listed, "message type", "one of the document", type);
-    checkFields(message, this.dialect.document[type], type);
+    // Whoever deviates may lose without a game, of which the document says nothing.
+    const isLost = type === this.dialect.over && this.deviation.countedAs !== null;
+    if (!(isLost && message.game_result.drawn_number === null)) {
+      checkFields(message, this.dialect.document[type], type);
+    }
     if (this.dialect.needsToken) {
       expect(message.auth_token, `${type}.auth_token`, "a token", "nothing");
     }
     await this.registered;
     this.received[type] = (this.received[type] ?? 0) + 1;
+    if (type === "GAME_ERROR" || type === "LEAGUE_ERROR") {
+      this.complaints.push(`${message.error_description} ${message.action_required ?? ""}`);
+    }
     this.follow(type, message);
     const said = this.say(type, message);
-    if (said === null) return { status: "ok" };
-    return this.dialect.result(this, said[0], said[1], message);
+    const respond = (result) => ({ jsonrpc: "2.0", result, id: frame.id });
+    if (said === null) return [200, respond({ status: "ok" })];
+    return this.deviation.reply(respond(this.dialect.result(this, said[0], said[1], message)));
   }
 
   say(type, message) {
@@ -680,15 +698,16 @@ async function read(request) {
   return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
 }
 
-function write(response, document) {
+function write(response, status, document, location = null) {
   const body = Buffer.from(JSON.stringify(document));
   const headers = { "Content-Type": "application/json", "Content-Length": body.length };
-  response.writeHead(200, headers).end(body);
+  if (location !== null) headers.Location = location;
+  response.writeHead(status, headers).end(body);
 }
 
 async function serve(player, request, response) {
   if (request.method === "GET") {
-    write(response, player.received);
+    write(response, 200, request.url === "/complaints" ? player.complaints : player.received);
     return;
   }
   let body;
@@ -702,10 +721,17 @@ async function serve(player, request, response) {
   try {
     const type = request.headers["content-type"] ?? "";
     expect(request.method === "POST", "HTTP method", "POST", request.method);
-    expect(request.url === "/mcp", "path", "/mcp", request.url);
     expect(type.startsWith("application/json"), "Content-Type", "JSON", type);
     const frame = JSON.parse(body);
-    write(response, { jsonrpc: "2.0", result: await player.answer(frame), id: frame.id });
+    const instead = player.deviation.gate(request.url, frame);
+    if (instead !== null) {
+      write(response, ...instead);
+      return;
+    }
+    if (player.deviation.countedAs !== "redirect") {
+      expect(request.url === "/mcp", "path", "/mcp", request.url);
+    }
+    write(response, ...await player.answer(player.deviation.called(frame)));
   } catch (error) {
     fault(`${error} in ${body}`);
   }
@@ -721,9 +747,17 @@ function usage(text) {
 
 function readOptions() {
   const text = { type: "string" };
-  const options = { manager: text, dialect: text, name: text, listen: text };
+  const options = { manager: text, dialect: text, name: text, listen: text, deviate: text };
   try {
     const { values } = parseArgs({ options });
+    if (values.deviate === "list") {
+      const all = Object.entries(DEVIATIONS).map(([name, one]) => [name, one.countedAs]);
+      writeSync(1, `${JSON.stringify(Object.fromEntries(all))}\n`);
+      process.exit(0);
+    }
+    if (values.deviate !== undefined && !Object.hasOwn(DEVIATIONS, values.deviate)) {
+      usage(`--deviate is list or one of ${Object.keys(DEVIATIONS).join(", ")}`);
+    }
     if (!values.manager) usage("--manager is missing");
     if (!Object.hasOwn(DIALECTS, values.dialect ?? "")) {
       usage(`--dialect is one of ${Object.keys(DIALECTS).sort().join(", ")}`);

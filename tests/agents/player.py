@@ -2,14 +2,17 @@
 """A player by somebody else, with nothing but Python's standard library.
 
     player.py --manager http://127.0.0.1:8000/mcp --dialect flat [--name NAME] [--listen 127.0.0.1:0]
-              [--pull]
+              [--pull] [--deviate NAME]
+    player.py --deviate list
 
 It was written from the text of the source documents alone and believes them to the letter: a
 message of a type that its document does not have, or without a field that its document lists, is a
 fault, which is said on stderr and ends the player with 1. Otherwise it plays until it is asked to
 stop (SIGTERM) and ends with 0. When it is registered it prints who it is and where it listens, as
-one JSON document; there, GET /received tells how many messages of each type have come. With --pull
-the manager is told of no address, and what is sent is fetched from it.
+one JSON document; there, GET /received tells how many messages of each type have come, and
+GET /complaints what it was told to have done wrong. With --pull the manager is told of no address,
+and what is sent is fetched from it. With --deviate it does one thing otherwise than its document
+says, as real agents do.
 """
 
 import argparse
@@ -26,6 +29,8 @@ import urllib.error
 import urllib.request
 import uuid
 from datetime import datetime, timezone
+
+from deviations import DEVIATIONS, Honest
 
 # ----------------------------------------------------------------- what the documents list
 
@@ -572,6 +577,7 @@ class Player:
 
     def __init__(self, arguments):
         self.dialect = DIALECTS[arguments.dialect]()
+        self.deviation = DEVIATIONS[arguments.deviate]() if arguments.deviate else Honest()
         self.manager = arguments.manager
         self.name = arguments.name or f"python {arguments.dialect}"
         self.dice = random.Random()
@@ -579,6 +585,7 @@ class Player:
         self.registered = threading.Event()
         self.lock = threading.Lock()
         self.received = {}
+        self.complaints = []
         self.conversations = {}
         self.started = set()
 
@@ -601,10 +608,16 @@ class Player:
             "Content-Type": "application/json", "Accept": "application/json",
             "User-Agent": "player/1.0.0",
         }
-        body = json.dumps(frame).encode()
-        request = urllib.request.Request(self.manager, body, headers, method="POST")
-        with urllib.request.urlopen(request, timeout=10) as response:
-            answer = json.load(response)
+        url, sent = self.deviation.register(self.manager, frame)
+        body = json.dumps(sent).encode()
+        request = urllib.request.Request(url, body, headers, method="POST")
+        try:
+            with urllib.request.urlopen(request, timeout=10) as response:
+                answer = json.load(response)
+        except urllib.error.HTTPError as error:
+            raise Fault(f"HTTP status {error.code}: {error.read().decode()}") from error
+        if self.deviation.is_plain:
+            answer = {"jsonrpc": "2.0", "result": answer, "id": 1}
         expect(answer.get("jsonrpc") == "2.0" and answer.get("id") == 1, "answer", "ours", answer)
         expect("result" in answer, "answer", "a result", answer)
         kind, fields = self.dialect.answered(self, answer["result"], params)
@@ -615,7 +628,7 @@ class Player:
         self.registered.set()
 
     def answer(self, frame):
-        """The result for a request."""
+        """The status and the response for a request."""
         expect(isinstance(frame, dict), "request", "one request", frame)
         expect(frame.get("jsonrpc") == "2.0", "jsonrpc", "2.0", frame.get("jsonrpc"))
         check(frame.get("id"), INTEGER, "id")
@@ -623,17 +636,24 @@ class Player:
         check(frame.get("params"), OBJECT, "params")
         kind, message = self.dialect.open(frame["method"], frame["params"])
         expect(kind in self.dialect.document, "message type", "one of the document", kind)
-        check_fields(message, self.dialect.document[kind], kind)
+        # Whoever deviates may lose without a game, of which the document says nothing.
+        is_lost = kind == self.dialect.over and self.deviation.counted_as
+        if not (is_lost and message["game_result"]["drawn_number"] is None):
+            check_fields(message, self.dialect.document[kind], kind)
         if self.dialect.needs_token:
             expect(message.get("auth_token"), f"{kind}.auth_token", "a token", "nothing")
         self.registered.wait(10)
         with self.lock:
             self.received[kind] = self.received.get(kind, 0) + 1
+            if kind in ("GAME_ERROR", "LEAGUE_ERROR"):
+                told = (message.get("error_description"), message.get("action_required"))
+                self.complaints.append(" ".join(text for text in told if text))
             self.follow(kind, message)
         said = self.say(kind, message)
         if said is None:
-            return {"status": "ok"}
-        return self.dialect.result(self, said[0], said[1], message)
+            return 200, respond(frame, {"status": "ok"})
+        result = self.dialect.result(self, said[0], said[1], message)
+        return self.deviation.reply(respond(frame, result))
 
     def say(self, kind, message):
         if kind == self.dialect.invite:
@@ -661,6 +681,10 @@ class Player:
         expect(known == conversation, f"{kind}.conversation_id", known, conversation)
 
 
+def respond(frame, result):
+    return {"jsonrpc": "2.0", "result": result, "id": frame["id"]}
+
+
 def fault(error):
     sys.stderr.write(f"player.py: {error}\n")
     sys.stderr.flush()
@@ -675,21 +699,28 @@ def handler(player):
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             try:
                 kind = self.headers.get("Content-Type", "")
-                expect(self.path == "/mcp", "path", "/mcp", self.path)
                 expect(kind.startswith("application/json"), "Content-Type", "JSON", kind)
                 frame = json.loads(body)
-                response = {"jsonrpc": "2.0", "result": player.answer(frame), "id": frame["id"]}
+                instead = player.deviation.gate(self.path, frame)
+                if instead is not None:
+                    return self.write(*instead)
+                if player.deviation.counted_as != "redirect":
+                    expect(self.path == "/mcp", "path", "/mcp", self.path)
+                status, response = player.answer(player.deviation.called(frame))
             except (Fault, ValueError, KeyError) as error:
                 fault(f"{error!r} in {body.decode(errors='replace')}")
-            self.write(response)
+            return self.write(status, response)
 
         def do_GET(self):
             with player.lock:
-                self.write(player.received)
+                told = player.complaints if self.path == "/complaints" else player.received
+                self.write(200, told)
 
-        def write(self, document):
+        def write(self, status, document, location=None):
             answer = json.dumps(document).encode()
-            self.send_response(200)
+            self.send_response(status)
+            if location:
+                self.send_header("Location", location)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
@@ -733,8 +764,12 @@ def pull(player):
 
 def main():
     parser = argparse.ArgumentParser(description="A player by somebody else.")
+    if sys.argv[1:] == ["--deviate", "list"]:
+        print(json.dumps({name: kind.counted_as for name, kind in DEVIATIONS.items()}))
+        return 0
     parser.add_argument("--manager", required=True)
     parser.add_argument("--dialect", required=True, choices=sorted(DIALECTS))
+    parser.add_argument("--deviate", choices=DEVIATIONS, metavar="NAME")
     parser.add_argument("--name")
     parser.add_argument("--listen", default="127.0.0.1:0")
     parser.add_argument("--pull", action="store_true")

@@ -32,25 +32,25 @@ fn players_of_every_dialect_meet_in_one_league() {
 }
 
 /// Strangers may be slow where everything else is tested at the same time.
-const PATIENT: &str =
+pub(crate) const PATIENT: &str =
     "--set announcement_lead=0s --set invitation_timeout=30s --set choice_timeout=300s";
 
 /// What strangers write in.
 #[derive(Clone, Copy)]
-enum Language {
+pub(crate) enum Language {
     Python,
     JavaScript,
 }
 
 impl Language {
-    const fn interpreter(self) -> &'static str {
+    pub(crate) const fn interpreter(self) -> &'static str {
         match self {
             Self::Python => "python3",
             Self::JavaScript => "node",
         }
     }
 
-    const fn player(self) -> &'static str {
+    pub(crate) const fn player(self) -> &'static str {
         match self {
             Self::Python => "player.py",
             Self::JavaScript => "player.mjs",
@@ -62,10 +62,10 @@ impl Language {
 const PROGRAMS: [&str; 3] = ["player.py", "player.mjs", "referee.py"];
 
 /// An agent by somebody else, who has read one document and nothing of ours.
-struct Stranger {
+pub(crate) struct Stranger {
     dialect: Dialect,
     service: Service,
-    address: String,
+    pub(crate) address: String,
 }
 
 impl Stranger {
@@ -85,7 +85,7 @@ impl Stranger {
         Self::seat(place, office, Dialect::Flat, program, &["--capacity", capacity])
     }
 
-    fn seat(
+    pub(crate) fn seat(
         place: &Place,
         office: &Office,
         dialect: Dialect,
@@ -109,7 +109,7 @@ impl Stranger {
     }
 
     /// Asks it to stop; it must have had nothing to complain about.
-    fn let_go(self, place: &Place) {
+    pub(crate) fn let_go(self, place: &Place) {
         self.service.terminate();
         assert_eq!(self.service.end(), Some(0), "{}: {}", self.dialect, complaints(place));
     }
@@ -117,7 +117,7 @@ impl Stranger {
 
 /// Whether programs in these languages can be run. `./test` sees to it that they can; whoever has
 /// nothing but Rust runs the rest.
-fn can_run(languages: &[Language]) -> bool {
+pub(crate) fn can_run(languages: &[Language]) -> bool {
     let is_there = |name: &str| {
         let version = Command::new(name).arg("--version").output();
         version.is_ok_and(|output| output.status.success())
@@ -133,14 +133,14 @@ fn can_run(languages: &[Language]) -> bool {
 }
 
 /// What strangers said who had something to complain about.
-fn complaints(place: &Place) -> String {
+pub(crate) fn complaints(place: &Place) -> String {
     let said = std::fs::read_to_string(place.path().join("stderr.txt")).unwrap_or_default();
     let is_one = |line: &&str| PROGRAMS.iter().any(|program| line.contains(program));
     said.lines().filter(is_one).collect::<Vec<_>>().join("\n")
 }
 
 /// Waits until a league of strangers is over, and gives its standings.
-fn standings_at_the_end(place: &Place, office: &Office) -> Value {
+pub(crate) fn standings_at_the_end(place: &Place, office: &Office) -> Value {
     until("the league is over", || {
         assert_eq!(complaints(place), "");
         let document = office.look("/api/v1/leagues/spring/standings");

@@ -5,6 +5,8 @@ mod clients;
 #[cfg(test)]
 mod config;
 #[cfg(test)]
+mod deviations;
+#[cfg(test)]
 mod dialects;
 #[cfg(test)]
 mod disk;

@@ -97,7 +97,12 @@ impl Office {
     }
 
     pub(crate) fn open_at(place: &Place, address: &str) -> Self {
-        let mut service = Service::start(place, &format!("serve --listen {address} --json"));
+        Self::open_with(place, &format!("--listen {address}"))
+    }
+
+    /// Opens a manager with more options.
+    pub(crate) fn open_with(place: &Place, options: &str) -> Self {
+        let mut service = Service::start(place, &format!("serve {options} --json"));
         let announced = service.announced();
         let address = announced["address"].as_str().unwrap().to_string();
         Self { service, address, announced }

@@ -1,0 +1,107 @@
+// What real agents do otherwise than the documents say, for players of the dialect `flat`. Each has
+// a name for `--deviate` and the name under which a lenient league counts it.
+
+const ENVELOPE = [
+  "protocol", "message_type", "sender", "timestamp", "conversation_id", "auth_token",
+];
+const IN_A_MATCH = ["GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_OVER"];
+const OWN_METHODS = {
+  receive_game_invitation: "handle_game_invitation",
+  parity_choose: "choose_parity",
+  game_over: "notify_match_result",
+};
+
+/** Nothing is otherwise. */
+export const HONEST = {
+  countedAs: null,
+  // Whether the answer to the registration is the message itself.
+  isPlain: false,
+  // Where the registration goes, and what is sent.
+  register: (url, frame) => [url, frame],
+  // A response in place of an answer: status, document, location.
+  gate: () => null,
+  // The request as the document has it.
+  called: (frame) => frame,
+  // The status and the document of an answer that counts in a match.
+  reply: (response) => [200, response],
+};
+
+const deviation = (countedAs, ways) => ({ ...HONEST, countedAs, ...ways });
+
+/** A registration whose parameters are changed. */
+const ofParams = (change) => ({
+  register: (url, frame) => [url, { ...frame, params: change(frame.params) }],
+});
+
+/** An answer whose result is changed. */
+const ofResult = (change) => ({
+  reply: (response) => [200, { ...response, result: change(response.result) }],
+});
+
+const mapped = (object, change) =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [change(name), value]));
+const withoutEnvelope = (message) =>
+  Object.fromEntries(Object.entries(message).filter(([name]) => !ENVELOPE.includes(name)));
+const lifted = ({ player_meta: meta, ...params }) => ({ ...params, ...meta });
+const renamed = (message, from, to) => mapped(message, (name) => (name === from ? to : name));
+const camel = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+const doubled = (message) =>
+  ({ ...message, timestamp: message.timestamp.replace("Z", "+00:00Z") });
+const refused = (frame) => {
+  const error = { code: -32601, message: "Method not found" };
+  return [200, { jsonrpc: "2.0", error, id: frame.id }, null];
+};
+
+export const DEVIATIONS = {
+  bare_registration: deviation("bare_registration", ofParams(withoutEnvelope)),
+  two_time_zones: deviation("two_time_zones", { ...ofParams(doubled), ...ofResult(doubled) }),
+  error_beside_result: deviation("error_beside_result", {
+    reply: (response) => [200, { ...response, error: null }],
+  }),
+  reply_as_request: deviation("reply_as_request", {
+    reply: ({ result }) => [200, {
+      jsonrpc: "2.0", method: result.message_type.toLowerCase(), params: result, id: 4711,
+    }],
+  }),
+  reply_without_frame: deviation("reply_without_frame", { reply: ({ result }) => [200, result] }),
+  reply_id: deviation("reply_id", { reply: (response) => [200, { ...response, id: null }] }),
+  bare_reply: deviation("bare_reply", ofResult(withoutEnvelope)),
+  nested_response: deviation("nested", ofResult((message) => ({ response: message }))),
+  nested_data: deviation(
+    "nested", ofResult((message) => ({ status: "ok", data: withoutEnvelope(message) })),
+  ),
+  nested_payload: deviation("nested", ofResult((message) => ({ payload: message }))),
+  misplaced: deviation("misplaced", ofParams(lifted)),
+  renamed_endpoint: deviation("renamed", ofParams((params) => ({
+    ...params, player_meta: renamed(params.player_meta, "contact_endpoint", "endpoint_url"),
+  }))),
+  renamed_move: deviation(
+    "renamed", ofResult((message) => renamed(message, "parity_choice", "move")),
+  ),
+  renamed_letters: deviation("renamed", ofResult((message) => mapped(message, camel))),
+  type_name: deviation(
+    "type_name", ofParams((params) => ({ ...params, message_type: "REGISTER_PLAYER_REQUEST" })),
+  ),
+  method_name: deviation("method_name", {
+    register: (url, frame) => [url, { ...frame, method: "player_register" }],
+  }),
+  own_method: deviation("own_method", {
+    gate: (_, frame) => {
+      const isKnown = !IN_A_MATCH.includes(frame.params.message_type);
+      return isKnown || Object.hasOwn(OWN_METHODS, frame.method) ? null : refused(frame);
+    },
+    called: (frame) => ({ ...frame, method: OWN_METHODS[frame.method] ?? frame.method }),
+  }),
+  foreign_token: deviation(
+    "foreign_token", ofResult((message) => ({ ...message, auth_token: "my-secret-token" })),
+  ),
+  http_status: deviation("http_status", { reply: (response) => [500, response] }),
+  redirect: deviation("redirect", {
+    gate: (path) => (path === "/mcp" ? [307, null, "/mcp/"] : null),
+  }),
+  plain_register: deviation("plain_register", {
+    isPlain: true,
+    register: (url, frame) =>
+      [url.replace("/mcp", "/register"), lifted(withoutEnvelope(frame.params))],
+  }),
+};
