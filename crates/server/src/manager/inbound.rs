@@ -295,6 +295,7 @@ impl Manager {
     async fn record(&self, envelope: &Envelope, message: MatchResultReport) -> Answered {
         let stub = self.league(envelope)?;
         let referee = self.referee(&stub, envelope)?;
+        self.check_interrupted(&stub, referee, &message).await?;
         let match_id = message.match_id;
         let conversation =
             message.match_conversation.clone().unwrap_or_else(|| envelope.conversation.clone());

@@ -44,7 +44,7 @@ use league_core::manager::{Command, League, Refusal, Reply};
 use tokio::sync::{mpsc, oneshot};
 
 use contacts::Contacts;
-use relay::Mailboxes;
+use relay::{Interrupted, Mailboxes};
 use untaken::Untaken;
 
 use crate::journal::Head;
@@ -70,6 +70,7 @@ pub struct Stub {
     contacts: Arc<Contacts>,
     untaken: Arc<Untaken>,
     mailboxes: Arc<Mailboxes>,
+    interrupted: Arc<Interrupted>,
 }
 
 /// What is durable, and therefore what may be shown.
@@ -120,7 +121,9 @@ impl Stub {
         let published = Published { league: books.league().clone(), head: books.head() };
         let (published, letters) = (Arc::new(RwLock::new(published)), books.letters());
         let (contacts, untaken, mailboxes) = (Arc::default(), Arc::default(), Arc::default());
-        (Self { mailbox, published, letters, contacts, untaken, mailboxes }, asks)
+        let interrupted = Arc::new(Interrupted::of(books.league()));
+        let stub = Self { mailbox, published, letters, contacts, untaken, mailboxes, interrupted };
+        (stub, asks)
     }
 
     /// Asks the writer; the answer comes when what it says is in the books.
@@ -200,6 +203,11 @@ impl Stub {
     /// The mailboxes of players without an open port.
     pub fn mailboxes(&self) -> &Mailboxes {
         &self.mailboxes
+    }
+
+    /// The matches that were being played when the books were opened.
+    fn interrupted(&self) -> &Interrupted {
+        &self.interrupted
     }
 
     /// Says where referees call the manager, such as `http://10.0.0.5:8000`. Players without an

@@ -269,6 +269,43 @@ fn a_look_at_the_head_takes_nothing() {
     assert_eq!(agents["agents"][0]["last_poll"], Value::Null, "that was no poll");
 }
 
+/// A referee's report that `loser` has failed to play attempt `attempt` of R1M1.
+fn failed(attempt: u32) -> Value {
+    json!({
+        "league_id": LEAGUE, "match_id": "R1M1", "round_id": 1, "attempt": attempt,
+        "result": {
+            "winner": "P02", "score": {"P01": 0, "P02": 3}, "status": "TECHNICAL_LOSS",
+            "technical_losers": ["P01"], "reason": "nobody answers",
+            "details": {"drawn_number": null, "choices": {}},
+        },
+    })
+}
+
+#[test]
+fn nobody_is_charged_for_a_manager_that_was_restarted() {
+    const REPORT: (&str, &str) = ("report_match_result", "MATCH_RESULT_REPORT");
+    let data = tempfile::tempdir().unwrap();
+    let stage = Stage::open_in(data.path(), &Plan::players(2));
+    let address = stage.address;
+    let referee = Stranger::referee();
+    referee.expect_later_attempts();
+    referee.register(&stage);
+    let _pulling = ["Ada", "Ben"].map(|name| Identity::register(&stage, name));
+    referee.nth(1, "START_MATCH");
+    stage.close();
+
+    let stage = Stage::reopen_in(data.path(), SECRET, address).unwrap();
+    referee.nth(2, "START_MATCH");
+    let refused = referee.call(address, REPORT, failed(1));
+    assert_eq!(refused.code(), "E031", "{}", refused.body);
+    assert!(refused.body.contains("was restarted"), "{}", refused.body);
+    let again = referee.nth(3, "START_MATCH").message;
+    assert_eq!((&again["match_id"], &again["attempt"]), (&json!("R1M1"), &json!(2)));
+    referee.call(address, REPORT, failed(2)).result();
+    let recorded = results(&stage.whole_league());
+    assert_eq!(recorded[0].verdict, Verdict::TechnicalLoss(Seat::A), "that one counts");
+}
+
 #[test]
 fn the_latest_poll_counts() {
     let stage = Stage::open(&Plan::on_command(2));

@@ -4,6 +4,7 @@
 mod calls;
 mod chat;
 mod door;
+mod interrupted;
 mod mailbox;
 mod plain;
 #[cfg(test)]
@@ -30,6 +31,7 @@ use super::{Manager, Stub};
 pub use chat::{Ask, Joined, Moment, Moved, NoMove, Wish};
 pub use door::{NotOpened, Puller};
 pub(super) use door::{fetch, post};
+pub(super) use interrupted::Interrupted;
 pub use mailbox::{Mailbox, Polled, Unanswered};
 pub use turns::{Call, From, Full, Given, Reply, Settled};
 

@@ -1,7 +1,9 @@
 //! Stories of one mailbox.
 
 use bytes::Bytes;
+use league_core::dice::{Dice, SeededDice};
 use league_core::time::Timestamp;
+use tokio::sync::oneshot;
 
 use super::turns::Turns;
 use super::*;
@@ -127,6 +129,66 @@ fn notices_give_way() {
     let left = turns.give(None);
     assert_eq!(left.len(), TURNS_PER_CALLER_MAX);
     assert_eq!(left[0].turn, TURNS_PER_CALLER_MAX as u64);
+}
+
+#[test]
+fn notices_of_others_give_way_when_there_is_no_room_at_all() {
+    let mut turns = Turns::default();
+    turns.begin_poll(NOW, None);
+    for number in 1..=u32::try_from(TURNS_MAX).unwrap() {
+        turns.put(NOW, number.into(), invitation(referee(number))).unwrap();
+    }
+    let asked = turns.put(NOW, 100, call(From::Manager, "{}"));
+    assert!(asked.is_ok());
+    let left = turns.give(None);
+    assert_eq!((left.len(), left[0].turn), (TURNS_MAX, 2));
+}
+
+/// Whatever happens in whatever order: room is never exceeded, nobody is given what nobody waits
+/// for, and every caller hears the answer to its own call or nothing.
+#[test]
+fn answers_reach_whoever_asked_and_nobody_else() {
+    let count = if std::env::var_os("LEAGUE_LONG").is_some() { 2_000 } else { 50 };
+    for seed in 0..count {
+        let mut dice = SeededDice::new(seed);
+        let (mut turns, mut now, mut next) = (Turns::default(), NOW, 1);
+        let mut callers: BTreeMap<u64, oneshot::Receiver<Reply>> = BTreeMap::new();
+        for _ in 0..300 {
+            now = now + Duration::from_millis(dice.below(20_000));
+            match dice.below(6) {
+                0 | 1 => {
+                    let from = match dice.below(4) {
+                        0 => From::Manager,
+                        1 => From::Unproved,
+                        number => referee(u32::try_from(number).unwrap()),
+                    };
+                    let is_invitation = dice.below(3) == 0;
+                    let call = Call { is_invitation, ..call(from, "{}") };
+                    if let Ok(reply) = turns.put(now, next, call) {
+                        callers.insert(next, reply);
+                    }
+                    next += 1;
+                }
+                2 => turns.begin_poll(now, Some(dice.below(next))),
+                3 => turns.end_poll(now),
+                4 => drop(callers.pop_first()),
+                _ => {
+                    let id = dice.below(next + 1);
+                    let was_counted = turns.settle(id, id.to_string().into()) == Settled::Counted;
+                    assert!(!was_counted || callers.contains_key(&id), "seed {seed}");
+                }
+            }
+            let given = turns.look();
+            assert!(given.len() <= TURNS_MAX && ids(&given).is_sorted(), "seed {seed}");
+            let is_waited_for = |given: &Given| callers.contains_key(&given.turn);
+            assert!(given.iter().all(|given| !given.needs_answer || is_waited_for(given)));
+            for (id, reply) in &mut callers {
+                if let Ok(Reply::Posted(body)) = reply.try_recv() {
+                    assert_eq!(body, id.to_string(), "seed {seed}");
+                }
+            }
+        }
+    }
 }
 
 fn runtime() -> tokio::runtime::Runtime {

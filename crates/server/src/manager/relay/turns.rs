@@ -144,8 +144,11 @@ impl Turns {
             From::Manager | From::Referee(_) => TURNS_PER_CALLER_MAX,
             From::Unproved => TURNS_UNPROVED_MAX,
         };
-        if of_caller.count() >= most || self.waiting.len() >= TURNS_MAX {
-            self.forget_one_notice(from).ok_or(Full)?;
+        if of_caller.count() >= most {
+            self.forget_notice(|turn| turn.from == from).ok_or(Full)?;
+        }
+        if self.waiting.len() >= TURNS_MAX {
+            self.forget_notice(|_| true).ok_or(Full)?;
         }
         let (caller, reply) = oneshot::channel();
         let need = match is_invitation {
@@ -258,9 +261,9 @@ impl Turns {
         self.waiting.range(first..).filter(|(_, turn)| !turn.is_forsaken())
     }
 
-    /// Makes room for `from` by what nobody waits for.
-    fn forget_one_notice(&mut self, from: From) -> Option<()> {
-        let is_notice = |turn: &Turn| turn.from == from && !turn.needs_answer();
+    /// Makes room by the oldest of what nobody waits for.
+    fn forget_notice(&mut self, is_one: impl Fn(&Turn) -> bool) -> Option<()> {
+        let is_notice = |turn: &Turn| is_one(turn) && !turn.needs_answer();
         let id = *self.waiting.iter().find(|(_, turn)| is_notice(turn))?.0;
         self.waiting.remove(&id).map(drop)
     }
