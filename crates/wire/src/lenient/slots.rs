@@ -100,6 +100,7 @@ macro_rules! meta {
             within($parent, &["max_concurrent_matches", "max_concurrent_games"], &[]),
             within($parent, &["dialect"], &[]),
             within($parent, &["batch"], &[]),
+            within($parent, &["pull"], &[]),
             within($parent, &["join_code", "join_key"], &[]),
         ]
     };
