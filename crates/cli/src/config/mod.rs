@@ -134,6 +134,7 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
     let default_league = resolver.default_league(written.default_league)?;
     let networks = resolver.networks(given.networks, written.allowed_networks)?;
     let public_url = resolver.public_url(written.public_url)?;
+    let hosts = resolver.hosts(written.allowed_hosts);
     let open_referees = resolver.open_referees(written.open_referees);
     let lenient = resolver.lenient(given.lenient, written.lenient);
     let roster = written.league.as_ref().and_then(|league| league.roster.clone());
@@ -160,6 +161,7 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
         open_referees,
         networks,
         reading: Reading::of(lenient),
+        hosts,
     };
     Ok(Config { plan, log, lines: resolver.lines })
 }
@@ -325,6 +327,13 @@ impl Resolver {
         );
         self.note("", "public_url", json!(base), origin);
         Ok(Some(base.to_string()))
+    }
+
+    fn hosts(&mut self, written: Option<Spanned<Vec<String>>>) -> Vec<String> {
+        let origin = written.as_ref().map_or(Origin::Default, |written| self.place(written));
+        let hosts = written.map_or_else(Vec::new, Spanned::into_inner);
+        self.note("", "allowed_hosts", json!(hosts), origin);
+        hosts
     }
 
     fn open_referees(&mut self, written: Option<Spanned<bool>>) -> bool {

@@ -176,3 +176,16 @@ fn a_page_in_a_browser_does_not_reach_a_manager_on_loopback() {
         assert_eq!(status("localhost", "Origin: http://evil.example\r\n"), 403);
     }
 }
+
+#[test]
+fn the_operator_lists_the_names_of_the_manager() {
+    let place = Place::new();
+    let config = "allowed_hosts = [\"league.example\"]\n[league]\nid = \"spring\"\n";
+    std::fs::write(place.path().join("league.toml"), config).unwrap();
+    let office = Office::open(&place);
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let status = |host: &str, more: &str| post(&office, host, more, &list).0;
+    assert_eq!(status("league.example:8000", ""), 200);
+    assert_eq!(status("league.example", "Origin: https://league.example\r\n"), 200);
+    assert_eq!(status("other.example", ""), 403);
+}

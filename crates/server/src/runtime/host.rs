@@ -62,6 +62,8 @@ pub struct ServePlan {
     pub networks: Vec<Network>,
     /// How much is read into what agents send.
     pub reading: Reading,
+    /// Names by which clients of the Model Context Protocol call it, beside those of loopback.
+    pub hosts: Vec<String>,
 }
 
 /// What a manager says of itself while it runs.
@@ -176,7 +178,7 @@ pub async fn serve(
     let manager = Manager::hosting(host.desk.keys.clone(), host.admin(plan)?, host.leagues());
     let manager = manager.calling(targets).reading(plan.reading);
     let (quit, quitting) = watch::channel(false);
-    let service = front(Arc::new(manager), address, &[]);
+    let service = front(Arc::new(manager), address, &plan.hosts);
     host.tasks.spawn(answer_calls(listener, service, quitting.clone()));
     let (desk, opened) = (host.desk.clone(), host.opened);
     host.tasks.spawn(desk.look_after(file.clone(), opened, quitting));
