@@ -2,12 +2,16 @@
 """A referee by somebody else, with nothing but Python's standard library.
 
     referee.py --manager http://127.0.0.1:8000/mcp [--dialect flat] [--name NAME]
-               [--listen 127.0.0.1:0] [--league ID] [--join-key KEY] [--capacity 4] [--poll]
+               [--listen 127.0.0.1:0] [--league ID] [--join-key KEY] [--capacity 4]
+               [--mode start_match|run_match|announcement|poll] [--own-draw]
 
 It was written from the text of the source documents, which say how a match goes and nothing of how
-a referee comes by one; for that it takes START_MATCH, or asks with GET_ASSIGNED_MATCHES (--poll).
-It draws numbers by itself, checks no proofs, shows no signs of life and keeps no transcript. It
-speaks to the manager in its own dialect and to each player in the one that START_MATCH names.
+a referee comes by one. For that it has a mode: it takes START_MATCH, or knows the same message as
+`run_match` only, or begins by ROUND_ANNOUNCEMENT, or asks with GET_ASSIGNED_MATCHES, and then
+nobody can call it at the address it gives. It checks no proofs, shows no signs of life and keeps no
+transcript. It draws numbers by itself, unless it is given a seed and not told otherwise
+(--own-draw). It speaks to the manager in its own dialect and to each player in the one that
+belongs to it.
 
 A message of a type that its document does not have, or without a field that its document lists, is
 a fault, of the manager and of the players alike; it is said on stderr and ends the referee with 1.
@@ -17,6 +21,8 @@ messages of each type have come.
 """
 
 import argparse
+import hashlib
+import hmac
 import http.client
 import http.server
 import json
@@ -24,6 +30,7 @@ import os
 import re
 import secrets
 import signal
+import socket
 import sys
 import threading
 import urllib.request
@@ -54,16 +61,11 @@ def one_of(*words):
     return " or ".join(map(str, words)), lambda value: value in words
 
 
-def nullable(spec):
-    return f"{spec[0]} or null", lambda value: value is None or spec[1](value)
-
-
 UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 
 # A kind of value: what it is called, and which values are of it.
 TEXT = ("text", lambda value: isinstance(value, str))
 INTEGER = ("integer", lambda value: isinstance(value, int) and not isinstance(value, bool))
-NUMBER = ("number", lambda value: INTEGER[1](value) or isinstance(value, float))
 BOOLEAN = ("boolean", lambda value: isinstance(value, bool))
 OBJECT = ("object", lambda value: isinstance(value, dict))
 LIST = ("list", lambda value: isinstance(value, list))
@@ -105,9 +107,18 @@ ASSIGNMENT = {
     "scheduled_start": TIME, "result_deadline": TIME, "lease_ms": INTEGER,
 }
 START_MATCH = {"league_id": TEXT, **ASSIGNMENT}
+# The names of the order, and the one that each mode knows.
+ORDERS = ("START_MATCH", "MATCH_ASSIGNMENT", "RUN_MATCH")
+KNOWN = {"start_match": "START_MATCH", "run_match": "RUN_MATCH"}
+# What the announcement says of a match to its own referee.
+ANNOUNCED = {
+    key: ASSIGNMENT[key]
+    for key in ("match_id", "game_type", "attempt", "rematch", "rules", "players",
+                "scheduled_start")
+}
 
-# What the manager says by itself. Some of it the documents address to players only; whoever
-# overhears it knows its type.
+# What the manager says to a referee by itself. What the documents address to players only it must
+# not say.
 DOCUMENT_000 = {
     "ROUND_ANNOUNCEMENT": {
         "round_id": ROUND, "league_id": TEXT,
@@ -117,17 +128,6 @@ DOCUMENT_000 = {
         }],
     },
     "START_MATCH": START_MATCH,
-    "ROUND_COMPLETED": {
-        "round_id": ROUND, "league_id": TEXT, "completed_matches": [TEXT],
-        "next_round_id": nullable(ROUND),
-    },
-    "LEAGUE_STANDINGS_UPDATE": {
-        "league_id": TEXT, "round_id": ROUND,
-        "standings": [{
-            "rank": INTEGER, "player_id": TEXT, "display_name": TEXT, "played": INTEGER,
-            "wins": INTEGER, "draws": INTEGER, "losses": INTEGER, "points": INTEGER,
-        }],
-    },
     "LEAGUE_COMPLETED": {
         "league_id": TEXT, "total_rounds": INTEGER, "total_matches": INTEGER,
         "champion": {"player_id": TEXT, "display_name": TEXT, "points": INTEGER},
@@ -147,15 +147,6 @@ DOCUMENT_002 = {
         "round_deadline": TIME,
     },
     "START_MATCH": START_MATCH,
-    "ROUND_COMPLETED": {},
-    "STANDINGS_UPDATE": {
-        "league_id": TEXT, "round_id": INTEGER, "last_updated": TIME,
-        "standings": [{
-            "rank": INTEGER, "player_id": TEXT, "display_name": TEXT, "wins": INTEGER,
-            "losses": INTEGER, "ties": INTEGER, "points": INTEGER, "games_played": INTEGER,
-            "win_rate": NUMBER,
-        }],
-    },
     "LEAGUE_COMPLETED": {},
     "SUSPENSION_NOTICE": {},
     "LEAGUE_ERROR": {"error_code": TEXT, "error_name": TEXT, "error_description": TEXT},
@@ -163,8 +154,6 @@ DOCUMENT_002 = {
 DOCUMENT_003 = {
     "ROUND_ANNOUNCEMENT": {},
     "START_MATCH": START_MATCH,
-    "ROUND_COMPLETED": {},
-    "LEAGUE_STANDINGS_UPDATE": {},
     "LEAGUE_COMPLETED": {},
     "LEAGUE_ERROR": {"error_code": TEXT, "error_description": TEXT, "action_required": TEXT},
 }
@@ -172,9 +161,7 @@ DOCUMENT_003 = {
 DOCUMENT_004 = {
     "ROUND_ANNOUNCEMENT": {},
     "START_MATCH": START_MATCH,
-    "ROUND_START": {},
-    "ROUND_RESULT": {},
-    "ROUND_END": {},
+    # This is how the league's end is told.
     "LEAGUE_STANDINGS_UPDATE": {},
     "LEAGUE_ERROR": {"error_code": TEXT},
 }
@@ -185,7 +172,7 @@ REGISTERED_000 = {
 }
 REGISTERED_003 = {"status": one_of("ACCEPTED"), "referee_id": TEXT}
 REPLIES = {
-    "ASSIGNED_MATCHES": {"assignments": [ASSIGNMENT]},
+    "ASSIGNED_MATCHES": {"assignments": [START_MATCH]},
     "MATCH_RESULT_ACK": {
         "match_id": TEXT, "status": one_of("RECORDED"), "standings_updated": BOOLEAN,
     },
@@ -537,14 +524,14 @@ class Caller:
 class Verdict:
     """Who won, by which number, with which choices."""
 
-    def __init__(self, players, choices):
+    def __init__(self, players, choices, draw):
         self.choices, self.number, self.winner = choices, None, None
         self.losers = [player for player in players if choices[player] is None]
         self.points = dict.fromkeys(players, 0)
         if len(self.losers) == 1:
             self.winner = next(player for player in players if player not in self.losers)
         elif not self.losers:
-            self.number = 1 + secrets.randbelow(10)
+            self.number = draw()
             right = [player for player in players if choices[player] == self.parity()]
             self.winner = right[0] if len(right) == 1 else None
             if self.winner is None:
@@ -615,12 +602,27 @@ class Match:
             # Whoever was there has not been asked and did not fail.
             choices = ["even" if there else None for there in present]
         ids = [player["player_id"] for player in self.players]
-        verdict = Verdict(ids, dict(zip(ids, choices)))
+        verdict = Verdict(ids, dict(zip(ids, choices)), self.draw)
         if not all(present):
             verdict.choices = dict.fromkeys(ids)
         self.referee.report(self.order, verdict)
         told = {**self.who, **verdict.told()}
         self.both(lambda player, _: self.tell(player, "GAME_OVER", told, 5))
+
+    def draw(self):
+        """The number that follows from the seed, if there is one to draw with."""
+        seed = self.referee.seed(self.order)
+        if seed is None:
+            return 1 + secrets.randbelow(10)
+        fields = [self.order["league_id"], self.order["match_id"], str(self.order["rematch"])]
+        counter = 0
+        while True:
+            text = [b"number", *(field.encode() for field in [*fields, "", "", str(counter)])]
+            form = b"".join(len(part).to_bytes(4, "big") + part for part in text)
+            for byte in hmac.new(bytes.fromhex(seed), form, hashlib.sha256).digest():
+                if byte < 250:
+                    return 1 + byte % 10
+            counter += 1
 
     def both(self, step):
         """The same with both of them at once."""
@@ -691,7 +693,7 @@ class Match:
                     "opponent_id": other, "round_id": self.order["round_id"],
                     "your_standings": standing,
                 },
-                "standings": self.order["standings"], "game_history": player["game_history"],
+                "standings": self.order.get("standings", []), "game_history": player["game_history"],
                 "attempt": self.order["attempt"],
             }
             if player["dialect"] == "payload":
@@ -761,10 +763,12 @@ class Referee:
         expect(frame.get("jsonrpc") == "2.0", "jsonrpc", "2.0", frame.get("jsonrpc"))
         check(frame, {"id": INTEGER, "method": TEXT, "params": OBJECT}, "request")
         kind, message = self.dialect.open(frame["method"], frame["params"])
-        if kind == "START_MATCH" and self.arguments.poll:
-            # The documents have no such message.
-            error = {"code": -32601, "message": "method not found"}
-            return {"jsonrpc": "2.0", "error": error, "id": frame["id"]}
+        if kind in ORDERS:
+            if KNOWN.get(self.arguments.mode) != kind:
+                # The documents have no such message.
+                error = {"code": -32601, "message": "method not found"}
+                return {"jsonrpc": "2.0", "error": error, "id": frame["id"]}
+            kind = "START_MATCH"
         expect(kind in self.dialect.document, "message type", "one of the document", kind)
         check(message, self.dialect.document[kind], kind)
         self.registered.wait(10)
@@ -778,8 +782,24 @@ class Referee:
             fields = {key: message[key] for key in ("match_id", "attempt")}
             voice = Voice(self.sender(), None, self.token)
             fields["status"] = "ACCEPTED"
+            if self.seed(message):
+                fields["draw_commitment"] = message["draw_commitment"]
             result = self.dialect.result(voice, "START_MATCH_ACK", fields, message)
+        if kind == "ROUND_ANNOUNCEMENT" and self.arguments.mode == "announcement":
+            self.begin(message)
         return {"jsonrpc": "2.0", "result": result, "id": frame["id"]}
+
+    def seed(self, order):
+        """The seed to draw with."""
+        return None if self.arguments.own_draw else order.get("draw_seed")
+
+    def begin(self, announcement):
+        """Runs its own matches of an announced round."""
+        for match in announcement["matches"]:
+            if match.get("referee_id") == self.id and "players" in match:
+                check(match, ANNOUNCED, "ROUND_ANNOUNCEMENT.matches")
+                whose = {key: announcement[key] for key in ("league_id", "round_id")}
+                self.take({**whose, **match})
 
     def take(self, order):
         """Runs a match, once per attempt."""
@@ -796,12 +816,14 @@ class Referee:
         while True:
             said = self.manager("GET_ASSIGNED_MATCHES", {}, "ASSIGNED_MATCHES")
             for order in said["assignments"]:
-                self.take({"league_id": self.league, **order})
+                self.take(order)
             threading.Event().wait(0.2)
 
     def report(self, order, verdict):
         """Tells the manager, until it has heard."""
         fields = self.dialect.report(order, verdict)
+        if verdict.number is not None and self.seed(order):
+            fields["draw_seed"] = self.seed(order)
         delays = iter((2, 4, 8))
         while True:
             try:
@@ -870,7 +892,9 @@ def read_arguments():
     parser.add_argument("--league")
     parser.add_argument("--join-key", help="the league's key, or the file that holds it")
     parser.add_argument("--capacity", type=int, default=4)
-    parser.add_argument("--poll", action="store_true", help="ask for matches")
+    modes = ("start_match", "run_match", "announcement", "poll")
+    parser.add_argument("--mode", default="start_match", choices=modes)
+    parser.add_argument("--own-draw", action="store_true", help="draw by itself in any case")
     arguments = parser.parse_args()
     if arguments.join_key and os.path.exists(arguments.join_key):
         with open(arguments.join_key, encoding="utf-8") as file:
@@ -888,9 +912,15 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"{host}:{server.server_address[1]}"
-    guarded(lambda: referee.enter(f"http://{address}/mcp"))
+    called = address
+    if arguments.mode == "poll":
+        # Where nobody listens.
+        with socket.socket() as closed:
+            closed.bind((host, 0))
+            called = f"{host}:{closed.getsockname()[1]}"
+    guarded(lambda: referee.enter(f"http://{called}/mcp"))
     print(json.dumps({"referee_id": referee.id, "address": address}), flush=True)
-    if arguments.poll:
+    if arguments.mode == "poll":
         threading.Thread(target=guarded, args=(referee.poll,), daemon=True).start()
     while not stopped.wait(0.2):
         pass

@@ -9,13 +9,13 @@ use league_core::dice::Dice;
 use league_core::id::ConversationId;
 use league_core::proof::hex;
 use league_wire::dialect::{
-    ToolError, decode_error, decode_result, encode_call, encode_request, tool_error,
+    ToolError, decode_error, decode_result, encode_call, encode_order, encode_request, tool_error,
 };
 use league_wire::frame::{
     FrameError, Outcome, RpcError, parse_response, split_responses, write_batch,
 };
 use league_wire::lenient::{Asked, Deviation, Deviations, Reading, Slip, Understood, read_answer};
-use league_wire::message::ErrorReport;
+use league_wire::message::{ErrorReport, OrderName};
 use league_wire::{Code, DecodeError, Dialect, Id, Letter, MessageType, Reply, Response};
 
 use crate::ambient::OsDice;
@@ -202,8 +202,18 @@ impl Exchange {
 
     /// One request with a fresh id, and the id.
     pub fn encode(&self, dialect: Dialect, letter: &Letter) -> (Id, Vec<u8>) {
+        self.encode_order(dialect, letter, OrderName::StartMatch)
+    }
+
+    /// The same for a referee that knows orders under `name`.
+    pub fn encode_order(
+        &self,
+        dialect: Dialect,
+        letter: &Letter,
+        name: OrderName,
+    ) -> (Id, Vec<u8>) {
         let id = self.next_id();
-        (Id::from(id), encode_request(dialect, id, letter))
+        (Id::from(id), encode_order(dialect, id, letter, name))
     }
 }
 

@@ -196,6 +196,6 @@ pub(crate) fn profile(node: Node, moves: u32) -> Profile {
         endpoint: node.endpoint(moves),
         dialect: "flat".into(),
         email: None,
-        batch: false,
+        batch: true,
     }
 }

@@ -157,10 +157,15 @@ fn unknown(
 }
 
 /// Writes the envelope of a message; `asks` says whether it is a request.
-pub(crate) fn write(envelope: &Envelope, kind: MessageType, asks: bool, o: &mut Object<'_>) {
+pub(crate) fn write(
+    envelope: &Envelope,
+    (kind, name): (MessageType, &str),
+    asks: bool,
+    o: &mut Object<'_>,
+) {
     let is_payload = o.dialect() == Dialect::Payload;
     o.field("protocol", PROTOCOL);
-    o.field(if is_payload { "type" } else { "message_type" }, kind.name(o.dialect()));
+    o.field(if is_payload { "type" } else { "message_type" }, name);
     if is_payload && envelope.sender == Sender::MANAGER {
         o.field("sender", &Sender::LeagueManager(Some(NO_ID.into())));
     } else {

@@ -23,7 +23,9 @@ pub(super) fn table(document: &Value) -> String {
         let times = &agent["response_times"];
         let ms =
             |key: &str| times[key].as_f64().map_or_else(|| "-".into(), |ms| format!("{ms:.1}"));
-        let remark = agent["remark"].as_str().map(|remark| format!("; {remark}"));
+        let remarks = ["remark", "manner"].map(|key| agent[key].as_str());
+        let remark: String =
+            remarks.into_iter().flatten().map(|remark| format!("; {remark}")).collect();
         out.push_str(&format!(
             "  {:5}  {}  {:10}  {:>8}  {:>6}  {:>8}  {:>7}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:16}  {}{}\n",
             agent["agent_id"].as_str().unwrap_or_default(),
@@ -40,7 +42,7 @@ pub(super) fn table(document: &Value) -> String {
             ms("p99_ms"),
             clock(agent),
             heard(agent, now),
-            remark.unwrap_or_default(),
+            remark,
         ));
     }
     out.push_str(&deviations(&agents));

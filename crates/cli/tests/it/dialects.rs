@@ -80,9 +80,12 @@ impl Stranger {
         Self::seat(place, office, dialect, program, &["--name", name, "--pull"])
     }
 
-    fn referee(place: &Place, office: &Office, capacity: &str) -> Self {
+    fn referee(place: &Place, office: &Office, dialect: Dialect, line: &str) -> Self {
         let program = (Language::Python.interpreter(), "referee.py");
-        Self::seat(place, office, Dialect::Flat, program, &["--capacity", capacity])
+        let key = place.data().join("join-key-spring");
+        let line = line.replace("KEY", key.to_str().unwrap());
+        let more: Vec<&str> = line.split(' ').collect();
+        Self::seat(place, office, dialect, program, &more)
     }
 
     pub(crate) fn seat(
@@ -200,40 +203,69 @@ fn strangers_of_two_languages_play_under_a_stranger() {
     let office = Office::open(&place);
     found(&office, &place, &format!("--league spring --start players=14 {PATIENT}"));
     // Ours alone has no room for a round of seven matches.
-    let ours = office.seat(&place, &format!("{REFEREE} --capacity 3"));
-    let theirs = Stranger::referee(&place, &office, "4");
+    let ours = office.seat(&place, &format!("{REFEREE} --capacity 1"));
+    let theirs: Vec<Stranger> = REFEREES
+        .iter()
+        .map(|(dialect, line)| Stranger::referee(&place, &office, *dialect, line))
+        .collect();
     let mut players = vec![];
     for dialect in Dialect::ALL {
-        let javascript = Language::JavaScript;
-        players.push(Stranger::player(
-            &place,
-            &office,
-            dialect,
-            javascript,
-            &format!("{dialect} 1"),
-        ));
+        let (by, name) = (Language::JavaScript, format!("{dialect} 1"));
+        players.push(Stranger::player(&place, &office, dialect, by, &name));
         // A stranger that calls them cannot tell that they fetch what it says.
         players.push(Stranger::puller(&place, &office, dialect, &format!("{dialect} 2")));
     }
     let standings = standings_at_the_end(&place, &office);
     let_players_go(&place, players);
     assert_eq!(ours.end(), Some(0));
-    let received = until("the referee hears of the end", || {
-        let received = theirs.received().unwrap_or_else(|| panic!("{}", complaints(&place)));
-        (received["LEAGUE_COMPLETED"] == 1).then_some(received)
-    });
-    let run = received["START_MATCH"].as_u64().unwrap();
-    assert!(run > 0 && run < 91, "both have run matches: {received}");
-    assert_eq!(received["MATCH_RESULT_ACK"], run, "no report was refused");
-    theirs.let_go(&place);
+    let agents = office.look("/api/v1/leagues/spring/agents").unwrap()["agents"].to_string();
+    for told in [
+        "not ours: takes run_match; draws not verifiable; no transcripts",
+        "not ours: goes by the announcement; draws not verifiable; no transcripts",
+        "not ours: asks for its matches; draws not verifiable; no transcripts",
+        "not ours: takes START_MATCH; draws with the seed; no transcripts",
+    ] {
+        assert!(agents.contains(told), "{told}: {agents}");
+    }
+    let mut run = vec![];
+    for (referee, (_, line)) in theirs.into_iter().zip(REFEREES) {
+        // Whoever cannot be called does not hear of the end.
+        let has_ended =
+            |received: &Value| line.contains("poll") || received["LEAGUE_COMPLETED"] == 1;
+        let received = until("the referee hears of the end", || {
+            let received = referee.received().unwrap_or_else(|| panic!("{}", complaints(&place)));
+            has_ended(&received).then_some(received)
+        });
+        run.push(received["MATCH_RESULT_ACK"].as_u64().unwrap_or(0));
+        assert!(run.last() > Some(&0), "{line}: everybody has run matches: {received}");
+        referee.let_go(&place);
+    }
     check_record(&place, office, &standings, 91);
-    let unverified = |event: &&Event| {
-        let draw = DrawEvidence::NotVerifiable;
-        matches!(&event.fact, Fact::ResultRecorded(recorded) if recorded.draw == draw)
+    let books = events(&place, "spring");
+    let drawn = |draw: DrawEvidence| {
+        let is_so = |event: &&Event| {
+            let Fact::ResultRecorded(recorded) = &event.fact else { return false };
+            recorded.draw == draw
+        };
+        books.iter().filter(is_so).count() as u64
     };
-    let marked = events(&place, "spring").iter().filter(unverified).count();
-    assert_eq!(marked as u64, run, "what it cannot do is marked and counts all the same");
+    // The last of them draws with the seed.
+    let by_themselves: u64 = run[..run.len() - 1].iter().sum();
+    assert_eq!(drawn(DrawEvidence::NotVerifiable), by_themselves, "what they cannot do is marked");
+    assert_eq!(drawn(DrawEvidence::Verified), 91 - by_themselves);
+    let again = |event: &&Event| matches!(event.fact, Fact::MatchReassigned { .. });
+    assert_eq!(books.iter().filter(again).count(), 0, "nothing was begun in vain");
 }
+
+/// Referees by somebody else: one for each way to come by a match, and two with the league's key.
+const REFEREES: [(Dialect, &str); 6] = [
+    (Dialect::Typed, "--capacity 1 --mode start_match"),
+    (Dialect::V21, "--capacity 1 --mode run_match"),
+    (Dialect::Enveloped, "--capacity 1 --mode announcement"),
+    (Dialect::Payload, "--capacity 1 --mode poll"),
+    (Dialect::Tool, "--capacity 1 --own-draw --join-key KEY"),
+    (Dialect::Wrapped, "--capacity 1 --join-key KEY"),
+];
 
 // req: MATCH-12
 #[test]

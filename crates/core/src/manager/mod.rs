@@ -153,6 +153,14 @@ pub struct Referee {
     pub hold: Hold,
 }
 
+impl Referee {
+    /// Whether it shows that it is at its matches. The operator's own that take letters together
+    /// do, which only ours are known to.
+    const fn shows_life(&self) -> bool {
+        self.operated && self.profile.batch
+    }
+}
+
 /// A finished match, as one of its players remembers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastMatch {
@@ -310,21 +318,21 @@ impl League {
         self.referees.get(id.index())
     }
 
-    /// How long a referee holds a match: the operator's own show signs of life, from others nothing
-    /// is heard before the result.
+    /// How long a referee holds a match: ours show signs of life, from others nothing is heard
+    /// before the result, whether they have the league's key or not.
     pub fn lease(&self, id: RefereeId) -> Duration {
         let policy = &self.articles.policy;
-        if self.referee(id).is_some_and(|referee| referee.operated) {
+        if self.referee(id).is_some_and(Referee::shows_life) {
             return policy.lease();
         }
         let longest = policy.longest_match(self.articles.game.steps_max());
         longest.saturating_add(policy.lease_foreign_margin())
     }
 
-    /// How long a referee may be at one match, whatever it says: the operator's own as long as it
-    /// shows signs of life, others twice as long as the longest match, with the wait for a breaker.
+    /// How long a referee may be at one match, whatever it says: ours as long as it shows signs of
+    /// life, others twice as long as the longest match, with the wait for a breaker.
     pub fn patience(&self, id: RefereeId) -> Option<Duration> {
-        if self.referee(id).is_some_and(|referee| referee.operated) {
+        if self.referee(id).is_some_and(Referee::shows_life) {
             return None;
         }
         let twice = self.lease(id).saturating_mul(2);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use league_core::id::{AgentId, ConversationId, LeagueId, MatchId};
 use league_core::time::Timestamp;
-use league_wire::message::{StandingsUpdate, StartMatch};
+use league_wire::message::StandingsUpdate;
 use league_wire::{AuthToken, Dialect, Envelope, Fragment, Id, Listed, Message, iso};
 
 use super::bundle::Way;
@@ -208,7 +208,7 @@ pub fn hidden(envelope: &Envelope, message: &Message) -> Vec<String> {
     match message {
         Message::StartMatch(order) => all.extend(order.secrets()),
         Message::AssignedMatches(assigned) => {
-            all.extend(assigned.assignments.iter().flat_map(StartMatch::secrets));
+            all.extend(assigned.assignments.iter().flat_map(|one| one.order.secrets()));
         }
         Message::MatchProgressAck(ack) => {
             all.extend(ack.draw_seed.iter().map(|seed| seed.reveal().to_string()));
@@ -236,7 +236,7 @@ pub fn long(message: &Message) -> Vec<(&'static str, &str)> {
     match message {
         Message::StartMatch(order) => all.extend(order.long_parts()),
         Message::AssignedMatches(assigned) => {
-            all.extend(assigned.assignments.iter().flat_map(StartMatch::long_parts));
+            all.extend(assigned.assignments.iter().flat_map(|one| one.order.long_parts()));
         }
         Message::MatchResultReport(report) => {
             all.extend(report.transcript.iter().map(|json| ("the transcript", json)));

@@ -21,13 +21,14 @@ use league_core::policy::Policy;
 use league_core::retry::RetryPlan;
 use league_wire::dialect::decode_result;
 use league_wire::frame::{Outcome, parse_responses, write_batch};
-use league_wire::message::Ping;
+use league_wire::message::{OrderName, Ping};
 use league_wire::{
-    AuthToken, Decision, Dialect, Envelope, Id, Letter, Message, MessageType, Sender,
+    AuthToken, Code, Decision, Dialect, Envelope, Id, Letter, Message, MessageType, Sender,
 };
 use tokio::sync::Notify;
 
 use super::contacts::Contacts;
+use super::manners::Manners;
 use super::news::Notice;
 use super::relay::{Call, From, Mailbox, Mailboxes, Reply, Unanswered};
 use super::witness::{self, Begun, Templates};
@@ -90,6 +91,7 @@ pub(super) struct Bag<'a> {
     pub(super) letters: &'a Letters,
     pub(super) templates: &'a Templates,
     pub(super) mailboxes: &'a Mailboxes,
+    pub(super) manners: &'a Manners,
 }
 
 impl Courier {
@@ -237,6 +239,11 @@ impl Courier {
         newer.iter().for_each(|notice| self.post(notice));
     }
 
+    /// Whether the last call of the address failed.
+    pub(super) fn is_unreached(&self) -> bool {
+        lock(&self.breaker).is_some()
+    }
+
     /// How long the agent is not called.
     fn refused_for(&self) -> Option<Duration> {
         if let Route::Mailbox(mailbox) = &self.route
@@ -317,7 +324,7 @@ impl Courier {
         &self,
         bag: Bag<'_>,
         notices: Vec<(&Arc<Notice>, Message)>,
-        orders: Vec<(Handout, Message)>,
+        (orders, name): (Vec<(Handout, Message)>, OrderName),
     ) -> Vec<NotTaken> {
         let notices = notices.into_iter().map(|(notice, message)| (None, Some(notice), message));
         let orders = orders.into_iter().map(|(handout, message)| (Some(handout), None, message));
@@ -325,7 +332,7 @@ impl Courier {
         let mut parcel: Vec<Packed> = vec![];
         for (handout, notice, message) in notices.chain(orders) {
             let letter = self.letter(message);
-            let (id, body) = bag.exchange.encode(self.dialect, &letter);
+            let (id, body) = bag.exchange.encode_order(self.dialect, &letter, name);
             talk::posted(self.agent, &letter, &body);
             let part = bag.letters.are_kept().then(|| {
                 let shared = notice.map(|notice| (bag.templates, notice));
@@ -384,8 +391,7 @@ impl Courier {
                     {
                         self.search(bag, letter).await;
                     }
-                    let answer = answered.map(|answered| answered.body).unwrap_or_default();
-                    not_taken.extend(refusals(self.dialect, &parcel, &answer));
+                    not_taken.extend(refusals(self.dialect, &parcel, answered, bag.manners));
                     break;
                 }
                 Err(error) => error,
@@ -395,7 +401,8 @@ impl Courier {
                 let reason: Arc<str> = format!("the order was not delivered: {error}").into();
                 let orders = parcel.iter().filter_map(|packed| packed.handout);
                 let cause = VoidCause::NotDelivered { reason };
-                not_taken.extend(orders.map(|order| (order, cause.clone())));
+                let lost = |handout| NotTaken { handout, cause: cause.clone(), unknown: false };
+                not_taken.extend(orders.map(lost));
                 parcel.retain(|packed| packed.handout.is_none());
             }
             Meter::of(Component::Manager).retries.add(u64::from(plan.next(failures).is_some()));
@@ -428,7 +435,13 @@ impl Courier {
 }
 
 /// A match that its referee did not take, and why.
-pub(super) type NotTaken = (Handout, VoidCause);
+#[derive(Debug)]
+pub(super) struct NotTaken {
+    pub(super) handout: Handout,
+    pub(super) cause: VoidCause,
+    /// Whether the referee does not know what it was asked.
+    pub(super) unknown: bool,
+}
 
 /// A letter that is ready to be sent.
 struct Packed {
@@ -461,28 +474,64 @@ fn body_of(parcel: &[Packed]) -> Bytes {
 
 /// The orders that were refused. Whatever else a referee answers shows that it has heard: from
 /// there on its lease counts.
-fn refusals(dialect: Dialect, parcel: &[Packed], answer: &[u8]) -> Vec<NotTaken> {
-    let Ok(responses) = parse_responses(answer) else { return vec![] };
+fn refusals(
+    dialect: Dialect,
+    parcel: &[Packed],
+    answered: Option<Answered>,
+    manners: &Manners,
+) -> Vec<NotTaken> {
+    let (status, body) =
+        answered.map_or((200, Bytes::new()), |answer| (answer.status, answer.body));
+    let Ok(responses) = parse_responses(&body) else {
+        let reason: Arc<str> = format!("the order was answered with HTTP status {status}").into();
+        let orders = parcel.iter().filter_map(|packed| packed.handout);
+        let refused = |handout| {
+            let cause = VoidCause::NotTaken { reason: reason.clone() };
+            NotTaken { handout, cause, unknown: matches!(status, 404 | 405) }
+        };
+        return orders.filter(|_| status >= 400).map(refused).collect();
+    };
     let mut refused = vec![];
     for response in responses.iter().flatten() {
         let answered = parcel.iter().find(|packed| response.id.as_ref() == Some(&packed.id));
         let Some(handout) = answered.and_then(|packed| packed.handout) else { continue };
-        if let Some(reason) = refusal(dialect, &response.outcome) {
-            refused.push((handout, VoidCause::NotTaken { reason }));
+        match heard(dialect, &response.outcome) {
+            Heard::Taken { draws_committed: true } => {
+                manners.learn(handout.referee, |manner| manner.draws_committed = true);
+            }
+            Heard::Taken { draws_committed: false } => {}
+            Heard::Refused { reason, unknown } => {
+                refused.push(NotTaken { handout, cause: VoidCause::NotTaken { reason }, unknown });
+            }
         }
     }
     refused
 }
 
-fn refusal(dialect: Dialect, outcome: &Outcome<'_>) -> Option<Arc<str>> {
+/// What a referee says to an order.
+enum Heard {
+    Taken { draws_committed: bool },
+    Refused { reason: Arc<str>, unknown: bool },
+}
+
+fn heard(dialect: Dialect, outcome: &Outcome<'_>) -> Heard {
     match outcome {
-        Outcome::Error(error) => Some(format!("the order was refused: {}", error.message).into()),
+        Outcome::Error(error) => Heard::Refused {
+            reason: format!("the order was refused: {}", error.message).into(),
+            unknown: error.code == Code::MethodNotFound.row().rpc,
+        },
         Outcome::Result(result) => {
-            let reply = decode_result(dialect, &[MessageType::StartMatchAck], *result).ok()?;
-            let Message::StartMatchAck(ack) = reply.message else { return None };
-            let is_refused = ack.status == Decision::Rejected;
+            let reply = decode_result(dialect, &[MessageType::StartMatchAck], *result);
+            let ack = reply.ok().map(|reply| reply.message);
+            let Some(Message::StartMatchAck(ack)) = ack else {
+                return Heard::Taken { draws_committed: false };
+            };
+            if ack.status != Decision::Rejected {
+                return Heard::Taken { draws_committed: ack.draw_commitment.is_some() };
+            }
             let reason = ack.reason.unwrap_or_else(|| "no reason given".into());
-            is_refused.then(|| format!("the order was refused: {reason}").into())
+            let reason = format!("the order was refused: {reason}").into();
+            Heard::Refused { reason, unknown: false }
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::record::pack;
 pub(super) fn command(
     keys: &Keys,
     league: &League,
-    referee: RefereeId,
+    (referee, draws_committed): (RefereeId, bool),
     conversation: ConversationId,
     message: MatchResultReport,
 ) -> Result<(Command, Option<Vec<u8>>), Box<ErrorReport>> {
@@ -38,7 +38,8 @@ pub(super) fn command(
     let play = play(&message, pairing, verdict);
     let line = |seat| message.players.get(&pairing.player(seat));
     let transcript = message.transcript.as_ref().map(|raw| raw.as_str().as_bytes());
-    let evidence = weigh((keys, league), referee, &message, (open, pairing), &play);
+    let by = (referee, draws_committed);
+    let evidence = weigh((keys, league), by, &message, (open, pairing), &play);
     let report = Report {
         referee,
         match_id,
@@ -63,7 +64,7 @@ pub(super) fn command(
 
 fn weigh(
     (keys, league): (&Keys, &League),
-    referee: RefereeId,
+    (referee, draws_committed): (RefereeId, bool),
     message: &MatchResultReport,
     (open, pairing): (Option<&OpenMatch>, Pairing),
     play: &Play,
@@ -84,7 +85,8 @@ fn weigh(
         rematch: open.map_or(0, |open| open.rematch),
         tokens: Seats::new(&tokens.a, &tokens.b),
         revealed: message.draw_seed.as_ref().map(|seed| seed.reveal()),
-        seed_was_given: operated,
+        // One that has the key of the league and draws by itself is marked, and not refused.
+        seed_was_given: operated && (draws_committed || message.draw_seed.is_some()),
     };
     Evidence::weigh(&scales, play)
 }

@@ -15,35 +15,30 @@ use league_agent::log::Level;
 use league_agent::targets::Targets;
 use league_agent::vitals::Vitals;
 use league_core::id::{AgentId, LeagueId, RefereeId};
-use league_core::manager::dispatch::Handout;
-use league_core::manager::{Application, Command, League, Reply, VoidCause};
+use league_core::manager::{Application, Command, League, Reply};
 use league_core::proof::{Keys, Token};
 use league_core::roster::{AgentState, Reason};
 use league_wire::lenient::Reading;
-use league_wire::message::{
-    AssignedMatches, ErrorReport, GetAssignedMatches, LeagueQuery, MatchProgress, MatchProgressAck,
-    MatchResultAck, MatchResultReport, Meta, Pong, RegisterResponse,
-};
+use league_wire::message::{ErrorReport, LeagueQuery, Meta, Pong, RegisterResponse};
 use league_wire::{
-    AuthToken, Code, Decision, Dialect, Envelope, JoinCode, Letter, Message, MessageType, Sender,
+    AuthToken, Code, Dialect, Envelope, JoinCode, Letter, Message, MessageType, Sender,
 };
 
 use sha2::{Digest, Sha256};
 
 use super::applicant::{Applicant, check_reach, host, nonce_of, profile};
-use super::fault::{refused, report};
-use super::figures::{self, Figures};
+use super::fault::report;
+use super::figures::Figures;
 use super::gate::{Gate, Rates, Visitor, origin};
 use super::leagues::{Leagues, Newcomer};
-use super::news::{self, Table};
 use super::view::Reader;
 use super::witness::Epilogues;
-use super::{Stub, admin, evidence, gauges, query, relay, shape, view, witness, words};
-use crate::limits::{ASSIGNMENTS_USUAL, HANDOUTS_MAX, LIST_WHOLE_MAX};
+use super::{Stub, admin, gauges, query, relay, view, witness, words};
+use crate::limits::LIST_WHOLE_MAX;
 
 /// The manager behind an endpoint: every league it hosts.
 pub struct Manager {
-    keys: Keys,
+    pub(super) keys: Keys,
     admin: Token,
     leagues: Arc<Leagues>,
     vitals: Vitals,
@@ -52,8 +47,8 @@ pub struct Manager {
     /// The nonces of tokens that were shown, since this process began.
     seen: Mutex<BTreeSet<[u8; 32]>>,
     pub(super) figures: Figures,
-    epilogues: Epilogues,
-    reading: Reading,
+    pub(super) epilogues: Epilogues,
+    pub(super) reading: Reading,
 }
 
 impl std::fmt::Debug for Manager {
@@ -62,7 +57,7 @@ impl std::fmt::Debug for Manager {
     }
 }
 
-type Answered = Result<Signed, Box<ErrorReport>>;
+pub(super) type Answered = Result<Signed, Box<ErrorReport>>;
 
 impl Manager {
     /// A manager of `leagues`, which obeys whoever shows the `admin` token.
@@ -133,7 +128,7 @@ impl Manager {
     }
 
     /// The league that a letter is for.
-    fn league(&self, envelope: &Envelope) -> Result<Stub, Box<ErrorReport>> {
+    pub(super) fn league(&self, envelope: &Envelope) -> Result<Stub, Box<ErrorReport>> {
         self.concerned(envelope).ok_or_else(|| self.no_such_league())
     }
 
@@ -292,77 +287,6 @@ impl Manager {
         Ok(acknowledgement(MessageType::StartLeague))
     }
 
-    async fn record(&self, envelope: &Envelope, message: MatchResultReport) -> Answered {
-        let stub = self.league(envelope)?;
-        let referee = self.referee(&stub, envelope)?;
-        self.check_interrupted(&stub, referee, &message).await?;
-        let match_id = message.match_id;
-        let conversation =
-            message.match_conversation.clone().unwrap_or_else(|| envelope.conversation.clone());
-        let (heard, shapes) = (figures::heard(&message), shape::reported(&message));
-        let (command, transcript) = {
-            let published = stub.published();
-            evidence::command(&self.keys, &published.league, referee, conversation, message)?
-        };
-        let reply = stub.ask(command, transcript).await.map_err(|error| report(&error))?;
-        match reply {
-            Reply::Recorded { again } => {
-                if !again {
-                    self.figures.note(stub.published().league.id(), heard);
-                    shape::settle(&stub, shapes).await;
-                }
-                let (duplicate, standings_updated, assignments) = (again, true, vec![]);
-                let ack = MatchResultAck { match_id, duplicate, standings_updated, assignments };
-                Ok(Message::MatchResultAck(ack).into())
-            }
-            Reply::ReportRefused(refusal) => Err(refused(&refusal)),
-            Reply::Registered { .. } | Reply::TokenReplaced { .. } | Reply::Done => {
-                unreachable!("a report is recorded or refused")
-            }
-        }
-    }
-
-    async fn progress(&self, envelope: &Envelope, message: MatchProgress) -> Answered {
-        let stub = self.league(envelope)?;
-        let referee = self.referee(&stub, envelope)?;
-        let MatchProgress { match_id, attempt, .. } = message;
-        if let Some(epilogue) = &message.epilogue {
-            self.epilogues.note(&stub, referee, envelope, (match_id, attempt, epilogue))?;
-            let (status, lease_ms, draw_seed) = (Decision::Accepted, None, None);
-            let ack = MatchProgressAck { match_id, attempt, status, lease_ms, draw_seed };
-            return Ok(Message::MatchProgressAck(ack).into());
-        }
-        if let Some(reason) = message.annulled {
-            let cause = VoidCause::Annulled { referee, reason: reason.into() };
-            let command = Command::VoidAttempt { match_id, attempt, cause };
-            stub.ask(command, None).await.map_err(|error| report(&error))?;
-            let (status, lease_ms, draw_seed) = (Decision::Rejected, None, None);
-            let ack = MatchProgressAck { match_id, attempt, status, lease_ms, draw_seed };
-            return Ok(Message::MatchProgressAck(ack).into());
-        }
-        let held = stub.renew(Handout { referee, match_id, attempt }).await;
-        let held = held.map_err(|error| report(&error))?;
-        let status = if held { Decision::Accepted } else { Decision::Rejected };
-        let lease = stub.published().league.policy().lease();
-        let lease_ms = u64::try_from(lease.as_millis()).ok();
-        let ack = MatchProgressAck { match_id, attempt, status, lease_ms, draw_seed: None };
-        Ok(Message::MatchProgressAck(ack).into())
-    }
-
-    async fn assigned(&self, envelope: &Envelope, message: GetAssignedMatches) -> Answered {
-        let stub = self.league(envelope)?;
-        let referee = self.referee(&stub, envelope)?;
-        let held = stub.held_by(referee).await.map_err(|error| report(&error))?;
-        let most = message.limit.unwrap_or(ASSIGNMENTS_USUAL) as usize;
-        let published = stub.published();
-        let (league, table) = (&published.league, Table::of_last_round(&published.league));
-        let around = (&*table, stub.mailboxes(), self.reading.is_lenient());
-        let assigned =
-            held.iter().filter_map(|held| news::start_match(&self.keys, league, held, around));
-        let assignments = assigned.take(most.min(HANDOUTS_MAX)).collect();
-        Ok(Message::AssignedMatches(AssignedMatches { assignments }).into())
-    }
-
     fn query(&self, envelope: &Envelope, query: &LeagueQuery) -> Answered {
         let stub = self.league(envelope)?;
         let asker = self.member(&stub, envelope, Deed::Ask)?;
@@ -370,7 +294,11 @@ impl Manager {
         Ok(Message::LeagueQueryResponse(answer).into())
     }
 
-    fn referee(&self, stub: &Stub, envelope: &Envelope) -> Result<RefereeId, Box<ErrorReport>> {
+    pub(super) fn referee(
+        &self,
+        stub: &Stub,
+        envelope: &Envelope,
+    ) -> Result<RefereeId, Box<ErrorReport>> {
         match self.member(stub, envelope, Deed::Officiate)? {
             AgentId::Referee(referee) => Ok(referee),
             AgentId::Player(_) => Err(refusal(Code::E012, "only a referee may send this")),

@@ -32,6 +32,9 @@ pub(super) fn document(stub: &Stub, figures: &Figures, reader: Reader) -> Value 
         let seen = contact.seen.max(figures.heard(league.id(), id));
         entry["last_seen"] = json!(seen.map(iso::format));
         entry["not_reached_since"] = json!(contact.lost_since.map(iso::format));
+        if let (AgentId::Referee(referee), false) = (id, profile.batch) {
+            entry["manner"] = json!(stub.manners().of(referee).told());
+        }
         people.tell(&mut entry, league, id);
         if let AgentId::Player(player) = id
             && relay::is_pull(&profile.endpoint)

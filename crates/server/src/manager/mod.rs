@@ -18,10 +18,12 @@ mod gate;
 mod gauges;
 mod inbound;
 mod leagues;
+mod manners;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod members;
 mod news;
+mod officiating;
 mod outbound;
 mod query;
 pub mod relay;
@@ -44,6 +46,7 @@ use league_core::manager::{Command, League, Refusal, Reply};
 use tokio::sync::{mpsc, oneshot};
 
 use contacts::Contacts;
+use manners::Manners;
 use relay::{Interrupted, Mailboxes};
 use untaken::Untaken;
 
@@ -71,6 +74,7 @@ pub struct Stub {
     untaken: Arc<Untaken>,
     mailboxes: Arc<Mailboxes>,
     interrupted: Arc<Interrupted>,
+    manners: Arc<Manners>,
 }
 
 /// What is durable, and therefore what may be shown.
@@ -122,7 +126,16 @@ impl Stub {
         let (published, letters) = (Arc::new(RwLock::new(published)), books.letters());
         let (contacts, untaken, mailboxes) = (Arc::default(), Arc::default(), Arc::default());
         let interrupted = Arc::new(Interrupted::of(books.league()));
-        let stub = Self { mailbox, published, letters, contacts, untaken, mailboxes, interrupted };
+        let stub = Self {
+            mailbox,
+            published,
+            letters,
+            contacts,
+            untaken,
+            mailboxes,
+            interrupted,
+            manners: Arc::default(),
+        };
         (stub, asks)
     }
 
@@ -193,6 +206,11 @@ impl Stub {
     /// Which agents can be reached.
     const fn contacts(&self) -> &Arc<Contacts> {
         &self.contacts
+    }
+
+    /// How its referees work.
+    fn manners(&self) -> &Manners {
+        &self.manners
     }
 
     /// The matches that nobody takes.

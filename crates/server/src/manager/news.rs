@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use league_core::draw::Draw;
 use league_core::game::Move;
-use league_core::id::{AgentId, MatchId, PlayerId, RoundId};
+use league_core::id::{AgentId, MatchId, PlayerId, RefereeId, RoundId};
 use league_core::manager::dispatch::Handout;
 use league_core::manager::{League, OpenMatch, OpenRound, PastMatch, Phase, Player};
 use league_core::proof::{Keys, match_proof, reply_proof};
@@ -15,7 +15,7 @@ use league_core::standings::Row;
 use league_core::time::Timestamp;
 use league_core::verdict::Score;
 use league_wire::message::{
-    AnnouncedMatch, AssignedPlayer, Champion, LeagueCompleted, MatchOutcome, PastGame,
+    AnnouncedMatch, AssignedPlayer, Champion, LeagueCompleted, MatchOutcome, Officiated, PastGame,
     RoundAnnouncement, RoundCompleted, RoundResult, RoundStart, StandingRow, StandingsUpdate,
     StartMatch, SuspensionNotice,
 };
@@ -89,12 +89,27 @@ impl Table {
 /// Something to tell every agent of a league.
 #[derive(Debug)]
 pub(super) enum Notice {
-    Round { message: RoundAnnouncement, own: Option<BTreeMap<PlayerId, AnnouncedMatch>> },
+    Round {
+        message: RoundAnnouncement,
+        own: Option<BTreeMap<PlayerId, AnnouncedMatch>>,
+        /// What referees that may go by the announcement are told of their matches.
+        officiated: BTreeMap<RefereeId, Fragment>,
+    },
     RoundStart(RoundStart),
-    RoundResult { message: RoundResult, own: Option<BTreeMap<PlayerId, MatchOutcome>> },
+    RoundResult {
+        message: RoundResult,
+        own: Option<BTreeMap<PlayerId, MatchOutcome>>,
+    },
     RoundCompleted(RoundCompleted),
-    Standings { at: Timestamp, round: Option<RoundId>, table: Arc<Table> },
-    Completed { message: LeagueCompleted, table: Arc<Table> },
+    Standings {
+        at: Timestamp,
+        round: Option<RoundId>,
+        table: Arc<Table>,
+    },
+    Completed {
+        message: LeagueCompleted,
+        table: Arc<Table>,
+    },
     State(SuspensionNotice),
 }
 
@@ -102,7 +117,7 @@ impl Notice {
     /// Whether everybody is told the same.
     pub(super) fn is_the_same_for_all(&self) -> bool {
         match self {
-            Self::Round { own, .. } => own.is_none(),
+            Self::Round { own, officiated, .. } => own.is_none() && officiated.is_empty(),
             Self::RoundResult { own, .. } => own.is_none(),
             Self::RoundStart(_) | Self::RoundCompleted(_) => true,
             Self::Standings { table, .. } | Self::Completed { table, .. } => table.whole.is_some(),
@@ -118,8 +133,13 @@ impl Notice {
         };
         let around = reader.as_slice();
         match self {
-            Self::Round { message, own } => {
+            Self::Round { message, own, officiated } => {
                 let mut message = message.clone();
+                if let AgentId::Referee(referee) = to
+                    && let Some(matches) = officiated.get(&referee)
+                {
+                    message.matches = Listed::Encoded(matches.clone());
+                }
                 if let (Some(own), Some(reader)) = (own, reader) {
                     message.matches =
                         Listed::Items(own.get(&reader).cloned().into_iter().collect());
@@ -192,7 +212,11 @@ const fn told(state: &CoreState) -> AgentState {
 }
 
 /// The announcement of the round that is open, if `round` is.
-pub(super) fn round(league: &League, round: RoundId) -> Option<Notice> {
+pub(super) fn round(
+    (keys, mailboxes): (&Keys, &Mailboxes),
+    league: &League,
+    round: RoundId,
+) -> Option<Notice> {
     let open = league.open_round().filter(|open| open.id == round)?;
     let announced = |(index, scheduled): (usize, &OpenMatch)| {
         let referee = league.referee(scheduled.referee);
@@ -203,6 +227,7 @@ pub(super) fn round(league: &League, round: RoundId) -> Option<Notice> {
             referee_id: Some(scheduled.referee),
             referee_endpoint: referee.map(|referee| referee.profile.endpoint.to_string()),
             scheduled_start: Some(scheduled_start(league, open, scheduled)),
+            officiated: None,
         }
     };
     let matches: Vec<_> = open.matches.iter().enumerate().map(announced).collect();
@@ -210,6 +235,7 @@ pub(super) fn round(league: &League, round: RoundId) -> Option<Notice> {
     let is_whole = matches.len() <= LIST_WHOLE_MAX;
     let total_matches = u32::try_from(matches.len()).ok();
     let own = (!is_whole).then(|| by_player(&matches));
+    let officiated = officiated((keys, mailboxes), league, open, &matches);
     let listed = if is_whole {
         Listed::Encoded(AnnouncedMatch::encode(&matches))
     } else {
@@ -224,7 +250,42 @@ pub(super) fn round(league: &League, round: RoundId) -> Option<Notice> {
         total_rounds: players.and_then(|players| league.format().rounds_total(players)),
         more: (!is_whole).then(|| "ask with LEAGUE_QUERY GET_SCHEDULE".into()),
     };
-    Some(Notice::Round { message, own })
+    Some(Notice::Round { message, own, officiated })
+}
+
+/// What referees by others, who may go by the announcement, are told: the matches with all that is
+/// needed to run their own. Ours wait for an order.
+fn officiated(
+    (keys, mailboxes): (&Keys, &Mailboxes),
+    league: &League,
+    open: &OpenRound,
+    matches: &[AnnouncedMatch],
+) -> BTreeMap<RefereeId, Fragment> {
+    let strangers = league.referees().iter().filter(|referee| !referee.profile.batch);
+    let table = Table::of_last_round(league);
+    let list = |referee: RefereeId| {
+        let mut own = vec![];
+        for (announced, scheduled) in matches.iter().zip(&open.matches) {
+            let mut announced = announced.clone();
+            let is_open = scheduled.filed.is_none() && scheduled.stuck.is_none();
+            if scheduled.referee == referee && is_open {
+                let (match_id, attempt) = (announced.match_id, scheduled.attempt);
+                let handout = Handout { referee, match_id, attempt };
+                let order = start_match(keys, league, &handout, (&table, mailboxes, false));
+                announced.officiated = order.map(|order| Officiated {
+                    attempt,
+                    rematch: order.rematch,
+                    rules: order.rules,
+                    players: order.players,
+                });
+                own.push(announced);
+            } else if matches.len() <= LIST_WHOLE_MAX {
+                own.push(announced);
+            }
+        }
+        AnnouncedMatch::encode(&own)
+    };
+    strangers.map(|referee| (referee.id, list(referee.id))).collect()
 }
 
 fn by_player(matches: &[AnnouncedMatch]) -> BTreeMap<PlayerId, AnnouncedMatch> {

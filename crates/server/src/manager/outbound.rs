@@ -14,12 +14,14 @@ use league_core::proof::{Keys, Token};
 use league_core::roster::{AgentState, Reason};
 use league_core::time::Timestamp;
 use league_wire::lenient::Reading;
+use league_wire::message::OrderName;
 use league_wire::{AuthToken, Dialect, Message};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
-use super::courier::{Bag, Courier, Mail, Route};
+use super::courier::{Bag, Courier, Mail, NotTaken, Route};
 use super::course;
+use super::manners::Manner;
 use super::news::{self, Notice, Table};
 use super::witness::Templates;
 use super::{Alarm, AskError, Stub, relay, shape};
@@ -156,7 +158,8 @@ impl Outbound {
                     *table = Table::of(&published.league);
                 }
                 drop(table);
-                self.post_all(&published.league, news::round(&published.league, round));
+                let by = (&self.keys, self.stub.mailboxes());
+                self.post_all(&published.league, news::round(by, &published.league, round));
             }
             Effect::AnnounceRoundCompleted(round) => {
                 let published = self.stub.published();
@@ -165,8 +168,9 @@ impl Outbound {
                 let head = published.head.hash.to_string();
                 let league = &published.league;
                 self.post_004(|| course::round_result(league, round));
-                self.post_all(league, news::round_completed(league, round, head));
-                self.post_all(league, Some(news::standings(league, ambient::now(), &table)));
+                self.post_players(league, news::round_completed(league, round, head));
+                let standings = news::standings(league, ambient::now(), &table);
+                self.post_players(league, Some(standings));
             }
             Effect::AnnounceStandings => self.table_changed.notify_one(),
             Effect::AnnounceCompleted => {
@@ -215,9 +219,13 @@ impl Outbound {
         if let Some(round) = handouts.iter().map(|handout| handout.match_id.round).max() {
             self.begin(round);
         }
+        let open = self.stub.published().league.policy().breaker_open();
         let couriers = lock(&self.couriers);
         for handout in handouts {
-            if let Some(courier) = couriers.get(&AgentId::Referee(handout.referee)) {
+            let Some(courier) = couriers.get(&AgentId::Referee(handout.referee)) else { continue };
+            let asks = || self.stub.manners().asks(handout.referee, ambient::now(), open);
+            // Whoever has no open port and asks for its matches is not called for them.
+            if !courier.is_unreached() || !asks() {
                 courier.hand(*handout);
             }
         }
@@ -250,9 +258,18 @@ impl Outbound {
 
     /// Tells everybody who still takes part.
     fn post_all(&self, league: &League, notice: Option<Notice>) {
+        self.post_some(league, notice, |_| true);
+    }
+
+    /// Tells the players who still take part; to referees the documents say nothing of results.
+    fn post_players(&self, league: &League, notice: Option<Notice>) {
+        self.post_some(league, notice, |agent| matches!(agent, AgentId::Player(_)));
+    }
+
+    fn post_some(&self, league: &League, notice: Option<Notice>, to: fn(AgentId) -> bool) {
         let Some(notice) = notice.map(Arc::new) else { return };
         for (agent, courier) in &*lock(&self.couriers) {
-            if !is_out(league, *agent) {
+            if to(*agent) && !is_out(league, *agent) {
                 courier.post(&notice);
             }
         }
@@ -275,6 +292,10 @@ impl Outbound {
         let address = (route, dialect, profile.batch);
         let token = AuthToken::new(token.expose());
         self.stub.contacts().returned(agent);
+        if let AgentId::Referee(referee) = agent {
+            // It may be another program by now.
+            self.stub.manners().learn(referee, |manner| *manner = Manner::default());
+        }
         let place = (league.id().clone(), self.stub.contacts().clone());
         let courier = Arc::new(Courier::new((agent, token), address, place));
         if let Some(former) = lock(&self.couriers).insert(agent, courier.clone()) {
@@ -316,46 +337,121 @@ impl Outbound {
 
     fn bag<'a>(&'a self, policy: &'a Policy) -> Bag<'a> {
         let (exchange, letters) = (&self.exchange, self.stub.letters());
-        let mailboxes = self.stub.mailboxes();
-        Bag { exchange, policy, letters, templates: &self.templates, mailboxes }
+        let (mailboxes, manners) = (self.stub.mailboxes(), self.stub.manners());
+        Bag { exchange, policy, letters, templates: &self.templates, mailboxes, manners }
     }
 
     async fn deliver(&self, courier: &Courier, mail: Mail) {
         let notices = mail.notices.iter().map(|notice| (notice, notice.message(courier.agent)));
         let notices: Vec<(_, Message)> = notices.collect();
-        let (orders, policy) = {
-            let published = self.stub.published();
-            let table = lock(&self.table).clone();
-            let order = |handout: &Handout| {
-                let around = (&*table, self.stub.mailboxes(), self.is_lenient());
-                let order = news::start_match(&self.keys, &published.league, handout, around)?;
-                Some((*handout, Message::StartMatch(order)))
-            };
-            let orders: Vec<_> = mail.handouts.iter().filter_map(order).collect();
-            (orders, published.league.policy().clone())
-        };
-        let not_taken = courier.deliver(self.bag(&policy), notices, orders).await;
+        let policy = self.stub.published().league.policy().clone();
+        let Manner { name, goes_by_announcement, .. } = self.manner(courier);
+        if goes_by_announcement && !mail.handouts.is_empty() {
+            self.announce_to(courier);
+        }
+        let orders = if goes_by_announcement { vec![] } else { self.orders(&mail.handouts) };
+        let orders = (orders, name);
+        let mut not_taken = courier.deliver(self.bag(&policy), notices, orders).await;
         courier.put_back(mail.notices);
         if let (AgentId::Player(player), Some(dialect)) = (courier.agent, courier.found_shape()) {
             shape::settle(&self.stub, vec![(player, dialect)]).await;
         }
-        let is_taken = |handout: &&Handout| not_taken.iter().all(|(lost, _)| lost != *handout);
+        for next in OrderName::ALL.into_iter().filter(|other| *other != name) {
+            not_taken = self.ask_again(courier, &policy, not_taken, next).await;
+        }
+        let is_taken = |handout: &&Handout| not_taken.iter().all(|lost| lost.handout != **handout);
         let taken: Vec<Handout> = mail.handouts.iter().filter(is_taken).copied().collect();
-        taken.iter().for_each(|handout| self.stub.untaken().taken(handout.match_id));
-        self.stub.taken(taken);
-        for (handout, cause) in not_taken {
-            let (match_id, attempt) = (handout.match_id, handout.attempt);
-            let command = Command::VoidAttempt { match_id, attempt, cause: cause.clone() };
-            // Refused too if the match has gone on without us; unavailable if the league closes.
-            let voided = self.stub.ask(command, None).await;
-            match voided {
-                Err(AskError::Refused(Refusal::NobodyElse(_))) => {
-                    self.stub.put_back(handout);
-                    self.note_untaken(handout, &cause);
-                }
-                Ok(_) if self.is_hopeless(match_id) => self.note_untaken(handout, &cause),
-                Ok(_) | Err(AskError::Refused(_) | AskError::Busy | AskError::Unavailable) => {}
+        if !goes_by_announcement {
+            taken.iter().for_each(|handout| self.stub.untaken().taken(handout.match_id));
+            self.stub.taken(taken);
+        }
+        for lost in not_taken {
+            if !self.may_begin(courier, &lost, &policy) {
+                self.give_up(lost).await;
             }
+        }
+    }
+
+    /// What a referee does not know under one name it may know under another.
+    async fn ask_again(
+        &self,
+        courier: &Courier,
+        policy: &Policy,
+        not_taken: Vec<NotTaken>,
+        name: OrderName,
+    ) -> Vec<NotTaken> {
+        let (unknown, mut known): (Vec<_>, Vec<_>) =
+            not_taken.into_iter().partition(|lost| lost.unknown);
+        let handouts: Vec<Handout> = unknown.iter().map(|lost| lost.handout).collect();
+        if handouts.is_empty() {
+            return known;
+        }
+        let orders = (self.orders(&handouts), name);
+        let again = courier.deliver(self.bag(policy), vec![], orders).await;
+        let still_unknown = again.iter().filter(|lost| lost.unknown).count();
+        if let (AgentId::Referee(referee), true) = (courier.agent, still_unknown < handouts.len()) {
+            self.stub.manners().learn(referee, |manner| manner.name = name);
+        }
+        known.extend(again);
+        known
+    }
+
+    fn manner(&self, courier: &Courier) -> Manner {
+        match courier.agent {
+            AgentId::Referee(referee) => self.stub.manners().of(referee),
+            AgentId::Player(_) => Manner::default(),
+        }
+    }
+
+    fn orders(&self, handouts: &[Handout]) -> Vec<(Handout, Message)> {
+        let (published, table) = (self.stub.published(), lock(&self.table).clone());
+        let order = |handout: &Handout| {
+            let around = (&*table, self.stub.mailboxes(), self.is_lenient());
+            let order = news::start_match(&self.keys, &published.league, handout, around)?;
+            Some((*handout, Message::StartMatch(order)))
+        };
+        handouts.iter().filter_map(order).collect()
+    }
+
+    /// Whether a referee that did not take a match may still begin it: because it asks for its
+    /// matches, or goes by the announcement. It keeps the match until its lease ends.
+    fn may_begin(&self, courier: &Courier, lost: &NotTaken, policy: &Policy) -> bool {
+        let referee = lost.handout.referee;
+        if lost.unknown {
+            let known = self.manner(courier).goes_by_announcement;
+            self.stub.manners().learn(referee, |manner| manner.goes_by_announcement = true);
+            if !known {
+                self.announce_to(courier);
+            }
+            return true;
+        }
+        let is_silent = matches!(lost.cause, VoidCause::NotDelivered { .. });
+        is_silent && self.stub.manners().asks(referee, ambient::now(), policy.breaker_open())
+    }
+
+    /// Tells a referee of the round as it stands, with all that it needs to run its matches.
+    fn announce_to(&self, courier: &Courier) {
+        let published = self.stub.published();
+        let open = published.league.open_round().map(|open| open.id);
+        let by = (&self.keys, self.stub.mailboxes());
+        let notice = open.and_then(|id| news::round(by, &published.league, id));
+        if let Some(notice) = notice {
+            courier.post(&Arc::new(notice));
+        }
+    }
+
+    /// A match that was not taken goes to somebody else, or is offered again.
+    async fn give_up(&self, NotTaken { handout, cause, .. }: NotTaken) {
+        let (match_id, attempt) = (handout.match_id, handout.attempt);
+        let command = Command::VoidAttempt { match_id, attempt, cause: cause.clone() };
+        // Refused too if the match has gone on without us; unavailable if the league closes.
+        match self.stub.ask(command, None).await {
+            Err(AskError::Refused(Refusal::NobodyElse(_))) => {
+                self.stub.put_back(handout);
+                self.note_untaken(handout, &cause);
+            }
+            Ok(_) if self.is_hopeless(match_id) => self.note_untaken(handout, &cause),
+            Ok(_) | Err(AskError::Refused(_) | AskError::Busy | AskError::Unavailable) => {}
         }
     }
 
@@ -388,7 +484,7 @@ impl Outbound {
             let league = &published.league;
             if league.open_round().is_some() {
                 let notice = news::standings(league, ambient::now(), &Table::of(league));
-                self.post_all(league, Some(notice));
+                self.post_players(league, Some(notice));
             }
         }
     }

@@ -49,13 +49,14 @@ impl RefereeDesk {
         let (match_id, attempt) = (order.match_id, order.attempt);
         // Whatever is wrong with an order must not cost the attempt that is running.
         let rules = self.rules(&order)?;
+        let pledge = order.draw_commitment.clone().filter(|_| order.draw_seed.is_some());
         let mut running = lock(&self.referee.running);
         let known = running.get(&match_id);
         match self.referee.latest_attempt(known, match_id) {
             Some(latest) if latest > attempt => {
                 return Err(refusal(Code::E030, "a later attempt at this match is known here"));
             }
-            Some(latest) if latest == attempt => return Ok(accepted(match_id, attempt)),
+            Some(latest) if latest == attempt => return Ok(accepted((match_id, attempt), pledge)),
             Some(_) | None => {}
         }
         if let Some(known) = known {
@@ -67,7 +68,7 @@ impl RefereeDesk {
         let bout = Bout::new(self.referee.clone(), letters.clone(), rules);
         let task = self.referee.spawn(bout.run(answers));
         running.insert(match_id, Running { letters, inbox, task });
-        Ok(accepted(match_id, attempt))
+        Ok(accepted((match_id, attempt), pledge))
     }
 
     /// The game and the policy of an order that can be carried out.
@@ -218,7 +219,9 @@ impl Service for RefereeDesk {
     }
 }
 
-fn accepted(match_id: MatchId, attempt: u32) -> Signed {
-    let status = Decision::Accepted;
-    Message::StartMatchAck(StartMatchAck { match_id, attempt, status, reason: None }).into()
+/// The match is taken; with the seed that came with it we draw, and say so.
+fn accepted((match_id, attempt): (MatchId, u32), draw_commitment: Option<String>) -> Signed {
+    let (status, reason) = (Decision::Accepted, None);
+    let ack = StartMatchAck { match_id, attempt, status, reason, draw_commitment };
+    Message::StartMatchAck(ack).into()
 }

@@ -239,6 +239,7 @@ fn a_referee_with_the_join_key_gets_the_seed_and_must_draw_with_it() {
     assert!(order.message["draw_seed"].is_string());
     let (a, b) = pair(&order);
     let mut drawn = nested(&order);
+    drawn["draw_seed"] = order.message["draw_seed"].clone();
     let mut verdicts = vec![];
     for number in 1..=10 {
         let (winner, loser) = if number % 2 == 0 { (a, b) } else { (b, a) };
@@ -249,6 +250,39 @@ fn a_referee_with_the_join_key_gets_the_seed_and_must_draw_with_it() {
     }
     assert_eq!(verdicts.iter().filter(|taken| **taken).count(), 1, "one number follows");
     assert_eq!(results(&scene.stage.whole_league())[0].draw, DrawEvidence::Verified);
+}
+
+// req: MATCH-7
+#[test]
+fn a_referee_with_the_join_key_that_draws_by_itself_is_marked_and_not_refused() {
+    let scene = scene_with(3, json!({"join_key": join_key()}));
+    for number in 1..=2 {
+        let order = scene.referee.nth(number, "START_MATCH");
+        let seed: Seed = order.text("draw_seed").parse().unwrap();
+        let draw = Draw::new(&LEAGUE.parse().unwrap(), order.match_id(), 0);
+        let committed = draw.number(&seed, Seats::new("", ""));
+        let (a, b) = pair(&order);
+        let mut fields = nested(&order);
+        let own = if committed == 8 { 6 } else { 8 };
+        fields["result"]["details"]["drawn_number"] = json!(own);
+        scene.report(fields).result();
+        let told = told(&scene, order.text("match_id"));
+        assert_eq!(told["evidence"]["draw"], "not_verifiable", "{told}");
+        assert!(results(&scene.stage.events_now())[number - 1].draw == DrawEvidence::NotVerifiable);
+        assert_ne!(a, b);
+    }
+    // Whoever has once shown that it draws with the seed is held to it.
+    let order = scene.referee.nth(3, "START_MATCH");
+    let seed: Seed = order.text("draw_seed").parse().unwrap();
+    let draw = Draw::new(&LEAGUE.parse().unwrap(), order.match_id(), 0);
+    let committed = draw.number(&seed, Seats::new("", ""));
+    let mut fields = nested(&order);
+    let other = if committed == 8 { 6 } else { 8 };
+    fields["result"]["details"]["drawn_number"] = json!(other);
+    fields["draw_seed"] = order.message["draw_seed"].clone();
+    assert_eq!(scene.report(fields.clone()).code(), "E031", "it does not follow from the seed");
+    fields.as_object_mut().unwrap().remove("draw_seed");
+    assert_eq!(scene.report(fields).code(), "E031", "nor does it without the seed");
 }
 
 #[test]
@@ -280,10 +314,14 @@ fn a_match_that_does_not_exist_cannot_be_reported() {
 // req: ERR-6
 #[test]
 fn a_referee_that_vanishes_loses_its_match_to_another() {
-    let plan = Plan::players(2).with("lease", "1s").with("lease_renewal", "50ms");
+    // From others nothing is expected before the longest match is over.
+    let plan = Plan::players(2)
+        .with("choice_attempts", "1")
+        .with("choice_timeout", "1s")
+        .with("invitation_timeout", "1s")
+        .with("lease_foreign_margin", "100ms");
     let mut stage = Stage::open(&plan);
     let vanished = Stranger::referee();
-    // One that shows signs of life is missed soon; from others nothing is expected for long.
     vanished.register_with(&stage, json!({"join_key": join_key()}));
     stage.seat_referee();
     let players = [Stranger::player(Shape::Flat), Stranger::player(Shape::V21)];
@@ -411,6 +449,7 @@ fn proved(scene: &Scene, order: &Call, (chosen, proved): (&str, &str)) -> Value 
     let draw = Draw::new(&league, match_id, 0);
     let mut fields = by_player(order);
     fields["attempt"] = json!(attempt);
+    fields["draw_seed"] = order.message["draw_seed"].clone();
     fields["drawn_number"] = json!(draw.number(&seed, Seats::new("n1", "n1")));
     for player in &scene.players {
         let me = player.me();

@@ -16,7 +16,8 @@ pub use read::{
 pub use tool::{ToolError, tool_error};
 pub(crate) use write::write_letter;
 pub use write::{
-    encode_answer, encode_call, encode_error, encode_refusal, encode_request, encode_result,
+    encode_answer, encode_call, encode_error, encode_order, encode_refusal, encode_request,
+    encode_result,
 };
 
 use crate::envelope::{Envelope, ReplyEnvelope};

@@ -8,7 +8,7 @@ use crate::code::Code;
 use crate::envelope;
 use crate::fields::Fields;
 use crate::frame::{self, Id, Request};
-use crate::message::{CALL_TOOL, ErrorReport};
+use crate::message::{CALL_TOOL, ErrorReport, MessageType, OrderName};
 use crate::write::Object;
 
 /// The request that sends `letter`.
@@ -17,9 +17,32 @@ pub fn encode_request(dialect: Dialect, id: u64, letter: &Letter) -> Vec<u8> {
     encode_call(dialect, id, letter, letter.message.kind().method(called))
 }
 
+/// The request that sends `letter`, which a referee knows under `name` if it is an order.
+pub fn encode_order(dialect: Dialect, id: u64, letter: &Letter, name: OrderName) -> Vec<u8> {
+    let is_order = letter.message.kind() == MessageType::StartMatch;
+    if !is_order || name == OrderName::StartMatch {
+        return encode_request(dialect, id, letter);
+    }
+    let called = match dialect {
+        Dialect::Flat | Dialect::V21 | Dialect::Tool => name.method(),
+        Dialect::Typed | Dialect::Payload => name.name(),
+        Dialect::Enveloped | Dialect::Wrapped => MessageType::StartMatch.method(dialect),
+    };
+    encode_as(dialect, id, letter, (called, Some(name)))
+}
+
 /// The request that sends `letter` under a method, or to a tool, of the receiver's own.
 pub fn encode_call(dialect: Dialect, id: u64, letter: &Letter, called: &str) -> Vec<u8> {
-    let slip = Slip { id: &id, asks: true, correlation: None };
+    encode_as(dialect, id, letter, (called, None))
+}
+
+fn encode_as(
+    dialect: Dialect,
+    id: u64,
+    letter: &Letter,
+    (called, alias): (&str, Option<OrderName>),
+) -> Vec<u8> {
+    let slip = Slip { id: &id, asks: true, correlation: None, alias };
     let method = if dialect == Dialect::Tool { CALL_TOOL } else { called };
     frame::write_request(id, method, |out| match dialect {
         Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Enveloped | Dialect::Payload => {
@@ -59,7 +82,12 @@ pub fn encode_refusal(dialect: Dialect, request: &Request<'_>, letter: &Letter) 
 
 /// Writes `letter` as one object, its envelope beside its other fields.
 pub(crate) fn write_letter(letter: &Letter, out: &mut Vec<u8>) {
-    write(Dialect::Flat, letter, Slip { id: &"", asks: false, correlation: None }, out);
+    write(
+        Dialect::Flat,
+        letter,
+        Slip { id: &"", asks: false, correlation: None, alias: None },
+        out,
+    );
 }
 
 /// What tells a message from others where it has an id of its own.
@@ -71,10 +99,12 @@ struct Slip<'a> {
     asks: bool,
     /// The id of the message that it answers.
     correlation: Option<&'a str>,
+    /// The name it goes by, if that is not the usual one.
+    alias: Option<OrderName>,
 }
 
 fn result(dialect: Dialect, id: &Id, letter: &Letter, correlation: Option<&str>) -> Vec<u8> {
-    let slip = Slip { id: &id.as_json(), asks: false, correlation };
+    let slip = Slip { id: &id.as_json(), asks: false, correlation, alias: None };
     frame::write_result(id, |out| match dialect {
         Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Enveloped | Dialect::Payload => {
             write(dialect, letter, slip, out);
@@ -94,7 +124,7 @@ fn error(dialect: Dialect, id: Option<&Id>, letter: &Letter, correlation: Option
     let code = code.told(dialect);
     let message = report.map_or_else(|| code.row().description, ErrorReport::headline);
     let mut data = Vec::with_capacity(512);
-    let slip = Slip { id: &id.map_or("", Id::as_json), asks: false, correlation };
+    let slip = Slip { id: &id.map_or("", Id::as_json), asks: false, correlation, alias: None };
     write(dialect, letter, slip, &mut data);
     frame::write_error(id, code.row().rpc, message, &data)
 }
@@ -102,7 +132,9 @@ fn error(dialect: Dialect, id: Option<&Id>, letter: &Letter, correlation: Option
 fn write(dialect: Dialect, letter: &Letter, slip: Slip<'_>, out: &mut Vec<u8>) {
     let dialect = dialect.carried();
     Object::write_message(dialect, out, |o| {
-        envelope::write(&letter.envelope, letter.message.kind(), slip.asks, o);
+        let kind = letter.message.kind();
+        let name = slip.alias.map_or_else(|| kind.name(o.dialect()), OrderName::name);
+        envelope::write(&letter.envelope, (kind, name), slip.asks, o);
         if dialect == Dialect::Payload {
             o.field("message_id", &*MessageId::of(letter, slip.id, slip.asks));
             o.optional("correlation_id", slip.correlation);

@@ -7,6 +7,7 @@ mod error;
 mod history;
 mod invitation;
 mod notice;
+mod order_name;
 mod over;
 mod query;
 mod registration;
@@ -21,17 +22,20 @@ pub use error::{ErrorCode, ErrorReport, Retry};
 pub use history::PastGame;
 pub use invitation::{GameInvitation, GameJoinAck};
 pub use notice::{Ack, Ping, Pong, SuspensionNotice};
+pub use order_name::OrderName;
 pub use over::{GameOver, GameOverAck, PlayerLine};
 pub use query::{LeagueQuery, LeagueQueryResponse};
 pub use registration::{
     Meta, PlayerRegistration, RefereeRegistration, RegisterResponse, Registrant,
 };
 pub use report::{MatchResultAck, MatchResultReport, ReportedPlayer};
-pub use round::{AnnouncedMatch, Champion, LeagueCompleted, RoundAnnouncement, RoundCompleted};
+pub use round::{
+    AnnouncedMatch, Champion, LeagueCompleted, Officiated, RoundAnnouncement, RoundCompleted,
+};
 pub use standings::{StandingRow, StandingsUpdate};
 pub use start::{
-    AssignedMatches, AssignedPlayer, GetAssignedMatches, MatchProgress, MatchProgressAck,
-    StartLeague, StartMatch, StartMatchAck,
+    AssignedMatches, AssignedPlayer, Assignment, GetAssignedMatches, MatchProgress,
+    MatchProgressAck, StartLeague, StartMatch, StartMatchAck,
 };
 
 use league_core::id::{PlayerId, RefereeId};
@@ -122,7 +126,7 @@ macro_rules! messages {
             pub fn find(name: &str) -> Option<Self> {
                 match name {
                     $($name $(| $v21)? => Some(Self::$variant),)*
-                    _ => None,
+                    _ => OrderName::find(name).map(|_| Self::StartMatch),
                 }
             }
 

@@ -1,9 +1,12 @@
 //! Rounds and the league's end: ROUND_ANNOUNCEMENT, ROUND_COMPLETED, LEAGUE_COMPLETED.
 
+use std::collections::BTreeMap;
+
 use league_core::id::{GameType, MatchId, PlayerId, RefereeId, RoundId};
 use league_core::seat::Seats;
 use league_core::time::Timestamp;
 
+use super::start::{AssignedPlayer, pair, write_pair};
 use super::{Body, StandingRow};
 use crate::decode::DecodeError;
 use crate::dialect::Dialect;
@@ -45,6 +48,37 @@ pub struct AnnouncedMatch {
     pub referee_endpoint: Option<String>,
     /// When it begins.
     pub scheduled_start: Option<Timestamp>,
+    /// What its referee needs to run it, in the referee's own announcement.
+    pub officiated: Option<Officiated>,
+}
+
+/// What a referee that goes by the announcement needs to run a match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Officiated {
+    /// The attempt.
+    pub attempt: u32,
+    /// How often it was ordered to be played again.
+    pub rematch: u32,
+    /// The league's rules.
+    pub rules: BTreeMap<String, String>,
+    /// Both players, as in START_MATCH.
+    pub players: Seats<AssignedPlayer>,
+}
+
+impl Officiated {
+    fn read(f: &Fields<'_>, attempt: u32) -> Result<Self, DecodeError> {
+        let rematch = f.optional("rematch")?.unwrap_or(0);
+        Ok(Self { attempt, rematch, rules: f.map("rules")?, players: pair(f)? })
+    }
+
+    fn write(&self, o: &mut Object<'_>) {
+        o.field("attempt", &self.attempt);
+        o.field("rematch", &self.rematch);
+        o.map("rules", &self.rules, String::as_str);
+        o.field("player_A_endpoint", &self.players.a.endpoint);
+        o.field("player_B_endpoint", &self.players.b.endpoint);
+        write_pair(&self.players, o);
+    }
 }
 
 /// Every result of a round is recorded.
@@ -135,6 +169,10 @@ impl AnnouncedMatch {
             referee_id: f.optional("referee_id")?,
             referee_endpoint: f.optional("referee_endpoint")?,
             scheduled_start: f.optional("scheduled_start")?,
+            officiated: match f.optional("attempt")? {
+                Some(attempt) => Some(Officiated::read(f, attempt)?),
+                None => None,
+            },
         })
     }
 
@@ -148,6 +186,9 @@ impl AnnouncedMatch {
         o.optional("referee_id", self.referee_id.as_ref());
         o.optional("referee_endpoint", self.referee_endpoint.as_ref());
         o.optional("scheduled_start", self.scheduled_start.as_ref());
+        if let Some(officiated) = &self.officiated {
+            officiated.write(o);
+        }
     }
 }
 

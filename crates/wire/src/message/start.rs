@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use league_core::id::{GameType, MatchId, PlayerId, RoundId};
+use league_core::id::{GameType, LeagueId, MatchId, PlayerId, RoundId};
 use league_core::limits::REASON_BYTES_MAX;
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
@@ -91,6 +91,8 @@ pub struct StartMatchAck {
     pub status: Decision,
     /// Why not.
     pub reason: Option<String>,
+    /// The commitment of the order, repeated by a referee that draws with the seed it was given.
+    pub draw_commitment: Option<String>,
 }
 
 /// A referee is at work on its match.
@@ -135,8 +137,17 @@ pub struct GetAssignedMatches {
 /// The matches assigned to a referee.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AssignedMatches {
-    /// Each as in START_MATCH.
-    pub assignments: Vec<StartMatch>,
+    /// All of them, or as many as were asked for.
+    pub assignments: Vec<Assignment>,
+}
+
+/// A match assigned to a referee that asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assignment {
+    /// The league.
+    pub league_id: Option<LeagueId>,
+    /// As in START_MATCH.
+    pub order: StartMatch,
 }
 
 impl Body for StartLeague {
@@ -195,11 +206,7 @@ impl Body for StartMatch {
         o.field("rematch", &self.rematch);
         o.field("game_type", &self.game_type);
         o.map("rules", &self.rules, String::as_str);
-        let players = self.players.iter().collect::<Vec<_>>();
-        o.objects("players", &players, |(seat, player), o| {
-            o.field("role_in_match", role(*seat));
-            player.write(o);
-        });
+        write_pair(&self.players, o);
         o.optional("draw_commitment", self.draw_commitment.as_ref());
         o.optional("draw_seed", self.draw_seed.as_ref());
         o.optional("standings", self.standings.as_ref());
@@ -212,8 +219,17 @@ impl Body for StartMatch {
     }
 }
 
+/// Writes the two players, each with its side.
+pub(super) fn write_pair(players: &Seats<AssignedPlayer>, o: &mut Object<'_>) {
+    let players = players.iter().collect::<Vec<_>>();
+    o.objects("players", &players, |(seat, player), o| {
+        o.field("role_in_match", role(*seat));
+        player.write(o);
+    });
+}
+
 /// The two players, each with its side.
-fn pair(f: &Fields<'_>) -> Result<Seats<AssignedPlayer>, DecodeError> {
+pub(super) fn pair(f: &Fields<'_>) -> Result<Seats<AssignedPlayer>, DecodeError> {
     let each = |f: &Fields<'_>| Ok((f.required("role_in_match")?, AssignedPlayer::read(f)?));
     let players = f.objects("players", each)?.ok_or_else(|| f.missing("players", "two players"))?;
     match <[(Seat, AssignedPlayer); 2]>::try_from(players) {
@@ -259,6 +275,7 @@ impl Body for StartMatchAck {
             attempt: f.required("attempt")?,
             status: f.required("status")?,
             reason: f.optional("reason")?,
+            draw_commitment: f.optional("draw_commitment")?,
         })
     }
 
@@ -267,6 +284,7 @@ impl Body for StartMatchAck {
         o.field("attempt", &self.attempt);
         o.field("status", &self.status);
         o.optional("reason", self.reason.as_ref());
+        o.optional("draw_commitment", self.draw_commitment.as_ref());
     }
 }
 
@@ -329,12 +347,17 @@ impl Body for GetAssignedMatches {
 
 impl Body for AssignedMatches {
     fn read(f: &Fields<'_>) -> Result<Self, DecodeError> {
-        let assignments = f.objects("assignments", StartMatch::read)?;
+        let assignments = f.objects("assignments", |f| {
+            Ok(Assignment { league_id: f.optional("league_id")?, order: StartMatch::read(f)? })
+        })?;
         let missing = || f.missing("assignments", "a list of matches");
         Ok(Self { assignments: assignments.ok_or_else(missing)? })
     }
 
     fn write(&self, o: &mut Object<'_>) {
-        o.objects("assignments", &self.assignments, StartMatch::write);
+        o.objects("assignments", &self.assignments, |assignment, o| {
+            o.optional("league_id", assignment.league_id.as_ref());
+            assignment.order.write(o);
+        });
     }
 }

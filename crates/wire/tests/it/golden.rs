@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use league_wire::dialect::{
-    decode_error, decode_request, decode_result, encode_error, encode_request, encode_result,
+    decode_error, decode_request, decode_result, encode_error, encode_order, encode_request,
+    encode_result,
 };
 use league_wire::frame::{self, Incoming, Outcome};
+use league_wire::message::OrderName;
 use league_wire::{Dialect, Envelope, Letter, Message, MessageType};
 use serde_json::Value;
 
@@ -162,4 +164,19 @@ fn pretty(json: &[u8]) -> String {
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocol/examples")
+}
+
+#[test]
+fn an_order_is_read_under_each_of_its_names() {
+    let order = samples::letter(MessageType::StartMatch);
+    for dialect in Dialect::ALL {
+        for name in OrderName::ALL {
+            let bytes = encode_order(dialect, 1, &order, name);
+            let text = String::from_utf8_lossy(&bytes);
+            assert!(text.contains(name.name()), "{text}");
+            let Incoming::Single(Ok(request)) = frame::parse(&bytes) else { panic!("{text}") };
+            let decoded = decode_request(&request).unwrap_or_else(|no| panic!("{no}: {text}"));
+            assert_eq!(decoded.letter, order, "{text}");
+        }
+    }
 }

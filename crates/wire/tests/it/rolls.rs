@@ -11,11 +11,11 @@ use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 use league_wire::lenient::{Deviations, Slip, Tally};
 use league_wire::message::{
-    Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, Champion, ErrorCode, ErrorReport,
-    GameInvitation, GameJoinAck, GameOver, GameOverAck, GameStart, GetAssignedMatches,
+    Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, Assignment, Champion, ErrorCode,
+    ErrorReport, GameInvitation, GameJoinAck, GameOver, GameOverAck, GameStart, GetAssignedMatches,
     LeagueCompleted, LeagueQuery, LeagueQueryResponse, MatchOutcome, MatchProgress,
-    MatchProgressAck, MatchResultAck, MatchResultReport, Meta, MoveCall, MoveResponse, ParityCall,
-    ParityResponse, Ping, PlayerLine, PlayerRegistration, Pong, RefereeRegistration,
+    MatchProgressAck, MatchResultAck, MatchResultReport, Meta, MoveCall, MoveResponse, Officiated,
+    ParityCall, ParityResponse, Ping, PlayerLine, PlayerRegistration, Pong, RefereeRegistration,
     RegisterResponse, ReportedPlayer, Retry, RoundAnnouncement, RoundCompleted, RoundResult,
     RoundStart, StandingRow, StandingsUpdate, StartLeague, StartMatch, StartMatchAck,
     SuspensionNotice,
@@ -198,7 +198,10 @@ structs! {
     RoundAnnouncement {
         round_id matches byes round_deadline total_matches total_rounds more
     }
-    AnnouncedMatch { match_id game_type players referee_id referee_endpoint scheduled_start }
+    AnnouncedMatch {
+        match_id game_type players referee_id referee_endpoint scheduled_start officiated
+    }
+    Officiated { attempt rematch rules players }
     RoundCompleted {
         round_id completed_matches matches_played next_round_id journal_head key_fingerprint
     }
@@ -224,11 +227,12 @@ structs! {
         player_id endpoint dialect relayed match_proof reply_proof token_hash your_standings
         game_history
     }
-    StartMatchAck { match_id attempt status reason }
+    StartMatchAck { match_id attempt status reason draw_commitment }
     MatchProgress { match_id attempt game_state choices_hash annulled epilogue }
     MatchProgressAck { match_id attempt status lease_ms draw_seed }
     GetAssignedMatches { limit }
     AssignedMatches { assignments }
+    Assignment { league_id order }
     GameInvitation {
         match_id round_id game_type role opponent_id attempt rematch budget_ms last_rtt_ms
         draw_commitment game_state

@@ -10,13 +10,14 @@ use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
 use league_wire::lenient::Tally;
 use league_wire::message::{
-    Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, Champion, ErrorReport, GameInvitation,
-    GameJoinAck, GameOver, GameOverAck, GameStart, GetAssignedMatches, LeagueCompleted,
-    LeagueQuery, LeagueQueryResponse, MatchOutcome, MatchProgress, MatchProgressAck,
-    MatchResultAck, MatchResultReport, Meta, MoveCall, MoveResponse, ParityCall, ParityResponse,
-    Ping, PlayerLine, PlayerRegistration, Pong, RefereeRegistration, RegisterResponse,
-    ReportedPlayer, Retry, RoundAnnouncement, RoundCompleted, RoundResult, RoundStart, StandingRow,
-    StandingsUpdate, StartLeague, StartMatch, StartMatchAck, SuspensionNotice,
+    Ack, AnnouncedMatch, AssignedMatches, AssignedPlayer, Assignment, Champion, ErrorReport,
+    GameInvitation, GameJoinAck, GameOver, GameOverAck, GameStart, GetAssignedMatches,
+    LeagueCompleted, LeagueQuery, LeagueQueryResponse, MatchOutcome, MatchProgress,
+    MatchProgressAck, MatchResultAck, MatchResultReport, Meta, MoveCall, MoveResponse, ParityCall,
+    ParityResponse, Ping, PlayerLine, PlayerRegistration, Pong, RefereeRegistration,
+    RegisterResponse, ReportedPlayer, Retry, RoundAnnouncement, RoundCompleted, RoundResult,
+    RoundStart, StandingRow, StandingsUpdate, StartLeague, StartMatch, StartMatchAck,
+    SuspensionNotice,
 };
 use league_wire::{
     AgentState, AuthToken, Code, Decision, Dialect, DrawSeed, Envelope, Fragment, Letter, Listed,
@@ -231,6 +232,7 @@ fn assignment(kind: MessageType) -> Message {
             attempt: 1,
             status: Decision::Accepted,
             reason: None,
+            draw_commitment: None,
         }),
         Type::MatchProgress => Message::MatchProgress(MatchProgress {
             match_id: MATCH,
@@ -250,7 +252,11 @@ fn assignment(kind: MessageType) -> Message {
         Type::GetAssignedMatches => {
             Message::GetAssignedMatches(GetAssignedMatches { limit: Some(5) })
         }
-        _ => Message::AssignedMatches(AssignedMatches { assignments: vec![start_match()] }),
+        _ => {
+            let league_id = Some("league_2025_even_odd".parse().unwrap());
+            let assignment = Assignment { league_id, order: start_match() };
+            Message::AssignedMatches(AssignedMatches { assignments: vec![assignment] })
+        }
     }
 }
 
@@ -374,6 +380,7 @@ fn announcement() -> RoundAnnouncement {
         referee_id: Some(RefereeId::new(referee)),
         referee_endpoint: Some(format!("http://127.0.0.1:800{referee}/mcp")),
         scheduled_start: Some(at("2025-01-15T11:00:00Z")),
+        officiated: None,
     };
     RoundAnnouncement {
         round_id: RoundId::FIRST,

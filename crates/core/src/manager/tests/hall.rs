@@ -195,7 +195,7 @@ pub(super) fn profile(port: u32) -> Profile {
         endpoint: format!("http://127.0.0.1:{port}/mcp").into(),
         dialect: "flat".into(),
         email: None,
-        batch: false,
+        batch: true,
     }
 }
 
