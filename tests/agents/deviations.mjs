@@ -4,7 +4,10 @@
 const ENVELOPE = [
   "protocol", "message_type", "sender", "timestamp", "conversation_id", "auth_token",
 ];
-const IN_A_MATCH = ["GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_OVER"];
+const NEWS = [
+  "notify_round", "notify_round_completed", "update_standings", "notify_league_completed",
+  "notify_game_error",
+];
 const OWN_METHODS = {
   receive_game_invitation: "handle_game_invitation",
   parity_choose: "choose_parity",
@@ -87,8 +90,8 @@ export const DEVIATIONS = {
   }),
   own_method: deviation("own_method", {
     gate: (_, frame) => {
-      const isKnown = !IN_A_MATCH.includes(frame.params.message_type);
-      return isKnown || Object.hasOwn(OWN_METHODS, frame.method) ? null : refused(frame);
+      const isKnown = NEWS.includes(frame.method) || Object.hasOwn(OWN_METHODS, frame.method);
+      return isKnown ? null : refused(frame);
     },
     called: (frame) => ({ ...frame, method: OWN_METHODS[frame.method] ?? frame.method }),
   }),

@@ -4,7 +4,10 @@ Each has a name for `--deviate` and the name under which a lenient league counts
 """
 
 ENVELOPE = ("protocol", "message_type", "sender", "timestamp", "conversation_id", "auth_token")
-IN_A_MATCH = ("GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_OVER")
+NEWS = (
+    "notify_round", "notify_round_completed", "update_standings", "notify_league_completed",
+    "notify_game_error",
+)
 OWN_METHODS = {
     "receive_game_invitation": "handle_game_invitation",
     "parity_choose": "choose_parity",
@@ -115,8 +118,7 @@ DEVIATIONS = {
     "own_method": deviation(
         "own_method",
         gate=lambda path, frame: refused(frame)
-        if frame["params"].get("message_type") in IN_A_MATCH
-        and frame["method"] not in OWN_METHODS else None,
+        if frame["method"] not in (*OWN_METHODS, *NEWS) else None,
         called=lambda frame: {
             **frame, "method": OWN_METHODS.get(frame["method"], frame["method"])},
     ),

@@ -747,7 +747,7 @@ def pull(player):
             given = call(f"{turns}?wait=25{after}")
             for turn in given["turns"]:
                 frame = turn["call"]
-                response = {"jsonrpc": "2.0", "result": player.answer(frame), "id": frame["id"]}
+                _, response = player.answer(player.deviation.called(frame))
                 if turn["needs_answer"]:
                     call(f"{turns}/{turn['turn']}", json.dumps(response).encode())
             after = f"&after={given['cursor']}" if given["cursor"] else ""

@@ -1,7 +1,6 @@
 //! The administrator's interface: `POST /api/v1/admin/…`, plain JSON, with a token.
 
 use league_agent::component::Component;
-use league_agent::desk;
 use league_agent::endpoint::{Answer, Posted};
 use league_agent::log::{self, Level};
 use league_core::id::LeagueId;
@@ -16,9 +15,6 @@ use super::{AskError, FoundError, Manager, view};
 
 /// Answers what was posted; `None` if there is no such place.
 pub(super) async fn answer(manager: &Manager, posted: Posted<'_>) -> Option<Answer> {
-    if posted.path == "/register" {
-        return Some(desk::answer_plain(manager, &posted.body, posted.peer).await);
-    }
     let place = posted.path.strip_prefix("/api/v1/admin/leagues")?;
     let place = place.strip_suffix('/').unwrap_or(place);
     // Whoever is not the administrator does not learn what there is.

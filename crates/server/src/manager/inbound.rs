@@ -485,6 +485,9 @@ impl Service for Manager {
     }
 
     async fn post(&self, posted: Posted<'_>) -> Option<Answer> {
+        if posted.path == "/register" {
+            return Some(desk::answer_plain(self, &posted.body, posted.peer).await);
+        }
         match posted.path.starts_with("/api/v1/admin/") {
             true => admin::answer(self, posted).await,
             false => relay::post(self, posted).await,
