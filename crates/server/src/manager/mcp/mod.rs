@@ -17,7 +17,7 @@ use http::request::Parts;
 use http_body_util::{BodyExt, Full, Limited};
 use league_agent::component::Component;
 use league_agent::desk::{self, Desk};
-use league_agent::endpoint::{Answer, Posted, Service, bearer};
+use league_agent::endpoint::{Answer, Asked, Posted, Service, bearer};
 use league_wire::frame::{FrameError, Incoming, Request, parse, split_requests, write_batch};
 use league_wire::mcp::{ToolCall, is_mcp, write_answer};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -190,6 +190,10 @@ impl Service for Reception {
 
     fn component(&self) -> Component {
         self.manager.component()
+    }
+
+    async fn get(&self, asked: Asked<'_>) -> Option<Answer> {
+        self.manager.get(asked).await
     }
 
     async fn post(&self, posted: Posted<'_>) -> Option<Answer> {
