@@ -180,6 +180,8 @@ pub const ASSIGNMENTS_USUAL: u32 = 16;
 pub const CAUSE_BYTES_MAX: usize = 240;
 /// A player that is slow to hear that the match begins loses this part of its first window.
 pub const OPENING_SHARE: u32 = 30;
+/// How many may read the record of a match at once.
+pub const RECORD_READERS_MAX: usize = 2;
 /// Calls that fail before a match goes to another referee.
 pub const ORDER_TRIES: u32 = 2;
 

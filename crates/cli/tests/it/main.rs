@@ -39,6 +39,7 @@ mod pulling;
 #[cfg(test)]
 mod reach;
 #[cfg(test)]
+mod recall;
 mod record;
 #[cfg(test)]
 mod roster;

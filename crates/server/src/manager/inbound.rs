@@ -25,6 +25,7 @@ use league_wire::{
 };
 
 use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
 
 use super::applicant::{Applicant, check_reach, host, nonce_of, profile};
 use super::fault::report;
@@ -33,8 +34,8 @@ use super::gate::{Gate, Rates, Visitor, origin};
 use super::leagues::{Leagues, Newcomer};
 use super::view::Reader;
 use super::witness::Epilogues;
-use super::{Stub, admin, gauges, query, relay, view, witness, words};
-use crate::limits::LIST_WHOLE_MAX;
+use super::{Archive, Stub, admin, archive, gauges, query, relay, view, witness, words};
+use crate::limits::{LIST_WHOLE_MAX, RECORD_READERS_MAX};
 
 /// The manager behind an endpoint: every league it hosts.
 pub struct Manager {
@@ -49,6 +50,8 @@ pub struct Manager {
     pub(super) figures: Figures,
     pub(super) epilogues: Epilogues,
     pub(super) reading: Reading,
+    archive: Option<Archive>,
+    readers: Semaphore,
 }
 
 impl std::fmt::Debug for Manager {
@@ -72,7 +75,36 @@ impl Manager {
         let (targets, figures) = (Targets::everywhere(), Figures::default());
         let epilogues = Epilogues::default();
         let reading = Reading::Strict;
-        Self { keys, admin, leagues, vitals, gate, targets, seen, figures, epilogues, reading }
+        let (archive, readers) = (None, Semaphore::new(RECORD_READERS_MAX));
+        Self {
+            keys,
+            admin,
+            leagues,
+            vitals,
+            gate,
+            targets,
+            seen,
+            figures,
+            epilogues,
+            reading,
+            archive,
+            readers,
+        }
+    }
+
+    /// The same manager, which tells from `archive` what was said in matches that are over.
+    #[must_use]
+    pub fn recalling(self, archive: Archive) -> Self {
+        Self { archive: Some(archive), ..self }
+    }
+
+    pub(super) fn archive(&self) -> Option<Archive> {
+        self.archive.clone()
+    }
+
+    /// Places for those who read the record.
+    pub(super) const fn readers(&self) -> &Semaphore {
+        &self.readers
     }
 
     /// The same manager, which may be asked as often as `rates` say.
@@ -488,9 +520,12 @@ impl Service for Manager {
         if posted.path == "/register" {
             return Some(desk::answer_plain(self, &posted.body, posted.peer).await);
         }
-        match posted.path.starts_with("/api/v1/admin/") {
-            true => admin::answer(self, posted).await,
-            false => relay::post(self, posted).await,
+        if posted.path.starts_with("/api/v1/admin/") {
+            return admin::answer(self, posted).await;
+        }
+        match archive::answer(self, &posted).await {
+            Some(answer) => Some(answer),
+            None => relay::post(self, posted).await,
         }
     }
 }

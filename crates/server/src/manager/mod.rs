@@ -5,6 +5,7 @@ mod actor;
 mod admin;
 mod alarm;
 mod applicant;
+mod archive;
 pub mod blueprint;
 mod books;
 mod chronicle;
@@ -56,6 +57,7 @@ use crate::limits::MAILBOX_MAX;
 
 pub use actor::Actor;
 pub use alarm::Alarm;
+pub use archive::Archive;
 pub use books::{Books, OpenError};
 pub use gate::Rates;
 pub use inbound::Manager;

@@ -4,6 +4,7 @@ mod expire;
 pub mod league;
 mod pack;
 mod post;
+mod recall;
 pub mod transcript;
 
 pub use crate::letters::{Exchanged, Way};
@@ -12,4 +13,5 @@ pub use league::{Found, Kept, LeagueRecord, MatchRecord, ReadError, founded};
 pub use league_wire::redact;
 pub use pack::{Unpacked, pack, unpack};
 pub use post::Post;
+pub use recall::recall;
 pub use transcript::{Entry, Kind, Party, TOLERATED, Transcript};

@@ -176,7 +176,9 @@ pub async fn serve(
     let file = host.file.clone();
     let leagues = host.open_all(plan, &mut tell).await?;
     let manager = Manager::hosting(host.desk.keys.clone(), host.admin(plan)?, host.leagues());
-    let manager = manager.calling(targets).reading(plan.reading);
+    let data = plan.data.clone();
+    let recall = move |league: &LeagueId, id| crate::record::recall(&data, league, id);
+    let manager = manager.calling(targets).reading(plan.reading).recalling(Arc::new(recall));
     let (quit, quitting) = watch::channel(false);
     let service = front(Arc::new(manager), address, &plan.hosts);
     host.tasks.spawn(answer_calls(listener, service, quitting.clone()));

@@ -2,6 +2,7 @@
 
 mod document;
 mod mail;
+mod remote;
 mod story;
 
 use std::path::{Path, PathBuf};
@@ -30,6 +31,8 @@ Examples:
   league trace --match R1M1 --bytes      the same with the bodies
   league trace --agent P01               everything that was said to and by one agent
   league trace --match R1M1 --json       one JSON document on stdout
+  league trace --manager URL --league spring --match R1M1 --token my-player/player-1
+                                         a match of your own player, from its manager
 ")]
 pub(crate) struct TraceArgs {
     /// Where the record is kept; LEAGUE_DATA and league.toml in the current directory change the
@@ -57,6 +60,12 @@ pub(crate) struct TraceArgs {
     /// Print one JSON document on stdout
     #[arg(long)]
     json: bool,
+    /// Ask a manager elsewhere instead, for a match that is over and in which you played
+    #[arg(long, value_name = "URL", requires_all = ["match_id", "league", "token"])]
+    manager: Option<String>,
+    /// The file with your player's token, such as the one in its --data directory
+    #[arg(long, value_name = "FILE")]
+    token: Option<PathBuf>,
 }
 
 const DAMAGED: &str = "if it is damaged, put a copy that `league backup` made in its place";
@@ -70,6 +79,9 @@ struct Told<'a> {
 }
 
 pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
+    if let (Some(manager), Some(file)) = (&args.manager, &args.token) {
+        return remote::run(args, manager, file);
+    }
     let view = open(&args.data)?;
     let league = league(&view, args)?;
     let mut matches = chosen(&league, args).map_err(|error| Failure::usage("trace", error))?;
