@@ -157,10 +157,11 @@ impl Actor {
         }
         for (handout, cause) in self.dispatcher.expired(now).into_iter().take(ACTOR_BATCH_MAX) {
             let (match_id, attempt) = (handout.match_id, handout.attempt);
-            let command = Command::VoidAttempt { match_id, attempt, cause };
+            let command = Command::VoidAttempt { match_id, attempt, cause: cause.clone() };
             let voided = self.books.enter(ambient::now(), command, None, &mut OsDice);
             if voided == Err(Refusal::NobodyElse(match_id)) {
                 self.dispatcher.put_back(handout, self.books.league().policy(), now);
+                self.stub.untaken().note(ambient::wall(), handout, &cause);
             }
         }
         self.enter_silently(Command::Wake);

@@ -397,11 +397,20 @@ impl Courier {
                 Err(error) => error,
             };
             failures += 1;
+            // Whoever is not ours and is told twice may play twice.
+            if let (false, CallError::TimedOut(_), [Packed { handout: Some(handout), .. }]) =
+                (self.batch, &error, &parcel[..])
+            {
+                let reason = "the order was not answered in time".into();
+                let lost = NotTaken::new(*handout, VoidCause::NotDelivered { reason });
+                not_taken.push(NotTaken { heard: true, ..lost });
+                break;
+            }
             if failures == ORDER_TRIES {
                 let reason: Arc<str> = format!("the order was not delivered: {error}").into();
                 let orders = parcel.iter().filter_map(|packed| packed.handout);
                 let cause = VoidCause::NotDelivered { reason };
-                let lost = |handout| NotTaken { handout, cause: cause.clone(), unknown: false };
+                let lost = |handout| NotTaken::new(handout, cause.clone());
                 not_taken.extend(orders.map(lost));
                 parcel.retain(|packed| packed.handout.is_none());
             }
@@ -441,6 +450,14 @@ pub(super) struct NotTaken {
     pub(super) cause: VoidCause,
     /// Whether the referee does not know what it was asked.
     pub(super) unknown: bool,
+    /// Whether it has heard and not answered: some play the match first.
+    pub(super) heard: bool,
+}
+
+impl NotTaken {
+    const fn new(handout: Handout, cause: VoidCause) -> Self {
+        Self { handout, cause, unknown: false, heard: false }
+    }
 }
 
 /// A letter that is ready to be sent.
@@ -487,7 +504,8 @@ fn refusals(
         let orders = parcel.iter().filter_map(|packed| packed.handout);
         let refused = |handout| {
             let cause = VoidCause::NotTaken { reason: reason.clone() };
-            NotTaken { handout, cause, unknown: matches!(status, 404 | 405) }
+            let unknown = matches!(status, 404 | 405);
+            NotTaken { unknown, ..NotTaken::new(handout, cause) }
         };
         return orders.filter(|_| status >= 400).map(refused).collect();
     };
@@ -501,7 +519,8 @@ fn refusals(
             }
             Heard::Taken { draws_committed: false } => {}
             Heard::Refused { reason, unknown } => {
-                refused.push(NotTaken { handout, cause: VoidCause::NotTaken { reason }, unknown });
+                let cause = VoidCause::NotTaken { reason };
+                refused.push(NotTaken { unknown, ..NotTaken::new(handout, cause) });
             }
         }
     }

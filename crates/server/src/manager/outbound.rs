@@ -413,8 +413,9 @@ impl Outbound {
         handouts.iter().filter_map(order).collect()
     }
 
-    /// Whether a referee that did not take a match may still begin it: because it asks for its
-    /// matches, or goes by the announcement. It keeps the match until its lease ends.
+    /// Whether a referee that did not take a match may still begin it: because it answers when the
+    /// match is over, asks for its matches, or goes by the announcement. It keeps the match until
+    /// its lease ends.
     fn may_begin(&self, courier: &Courier, lost: &NotTaken, policy: &Policy) -> bool {
         let referee = lost.handout.referee;
         if lost.unknown {
@@ -423,6 +424,9 @@ impl Outbound {
             if !known {
                 self.announce_to(courier);
             }
+            return true;
+        }
+        if lost.heard {
             return true;
         }
         let is_silent = matches!(lost.cause, VoidCause::NotDelivered { .. });

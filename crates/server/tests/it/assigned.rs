@@ -1,11 +1,16 @@
-//! A referee that asks for its matches instead of waiting for them.
+//! Referees that ask for their matches instead of waiting for them, or answer when they are over.
 
+use std::time::Duration;
+
+use league_agent::ambient::Mark;
+use league_core::manager::{Event, Fact};
 use serde_json::{Value, json};
 
-use crate::rpc::Reply;
+use crate::foreign_referee::nested;
+use crate::rpc::{self, Reply};
 use crate::shape::Shape;
-use crate::stage::{LEAGUE, Plan, Stage};
-use crate::stranger::{Call, Stranger};
+use crate::stage::{LEAGUE, Plan, Stage, join_key, results};
+use crate::stranger::{Call, Say, Stranger};
 
 fn poll(stage: &Stage, referee: &Stranger, more: &Value) -> Reply {
     let mut fields = json!({"league_id": LEAGUE});
@@ -62,4 +67,38 @@ fn a_referee_that_asks_gets_exactly_its_own_open_matches() {
     assert_eq!(asked.code(), "E012", "only a referee may ask");
     referee.assume(crate::stranger::Identity { id: "REF01".into(), token: "tok_guess".into() });
     assert_eq!(poll(&stage, &referee, &json!({})).code(), "E012");
+}
+
+#[test]
+fn a_referee_that_answers_only_when_the_match_is_over_is_told_once_and_keeps_it() {
+    let mut stage = Stage::open(&Plan::players(2).with("default_timeout", "200ms"));
+    let silent = Stranger::referee_that(|call| match call.kind {
+        "START_MATCH" => Say::Nothing,
+        _ => Say::Usual,
+    });
+    silent.register_with(&stage, json!({"join_key": join_key()}));
+    stage.seat_referee();
+    let players = [Stranger::player(Shape::Flat), Stranger::player(Shape::Typed)];
+    players.iter().for_each(|player| drop(player.register(&stage)));
+    let order = silent.nth(1, "START_MATCH");
+    // What comes after the time for an answer shows that it has passed.
+    let path = format!("/api/v1/leagues/{LEAGUE}/agents");
+    let is_missed = || {
+        let agents = rpc::page(stage.address, "GET", &path).json()["agents"].clone();
+        let agents = agents.as_array().unwrap().clone();
+        agents.iter().any(|one| one["agent_id"] == "REF01" && !one["not_reached_since"].is_null())
+    };
+    let waiting = Mark::set();
+    while !is_missed() {
+        assert!(waiting.elapsed() < Duration::from_secs(20), "it is noticed");
+        std::thread::yield_now();
+    }
+    let names = ("report_match_result", "MATCH_RESULT_REPORT");
+    silent.call(stage.address, names, nested(&order)).result();
+    let events = stage.whole_league();
+    let recorded = results(&events);
+    assert_eq!((recorded.len(), recorded[0].attempt), (1, 1));
+    assert_eq!(recorded[0].referee.to_string(), "REF01");
+    let passed = |event: &&Event| matches!(event.fact, Fact::MatchPassedOn { .. });
+    assert_eq!(events.iter().filter(passed).count(), 0);
 }
