@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use league_core::id::{AgentId, ConversationId, LeagueId, MatchId, PlayerId, RefereeId};
 use league_core::time::Timestamp;
 
-use super::Tool;
+use super::{Tool, params};
 use crate::code::Code;
 use crate::decode::{DecodeError, render_text};
 use crate::dialect::{Dialect, Letter, write_letter};
@@ -70,7 +70,7 @@ pub struct Scene {
     pub bearer: Option<AuthToken>,
 }
 
-/// A call of a tool that can be done at once.
+/// A call of a tool.
 #[derive(Debug)]
 pub struct ToolCall<'a> {
     /// The id of the request.
@@ -79,27 +79,27 @@ pub struct ToolCall<'a> {
     pub name: Cow<'a, str>,
     /// The arguments, if there are any.
     pub arguments: Option<Json<'a>>,
+    /// The version of the Model Context Protocol, where the call says it of itself.
+    pub version: Option<Cow<'a, str>>,
+    /// Whether it says what the client can do, which such versions want.
+    pub is_introduced: bool,
 }
 
 impl<'a> ToolCall<'a> {
-    /// `None` if `request` is something else, is not well formed, or says of itself which version
-    /// of the Model Context Protocol it is in: such versions ask for more than can be seen here.
+    /// `None` if `request` is something else or not well formed.
     pub fn of(request: &'a Request<'_>) -> Option<Self> {
         let id = request.id.as_ref().filter(|_| request.method == CALL_TOOL)?;
-        let params = Fields::read("params", request.params?).ok()?;
-        let meta = params.raw("_meta").ok()?;
-        if meta.is_some_and(|meta| meta.value().get().contains("protocolVersion")) {
-            return None;
+        let params = params(request)?;
+        let (mut version, mut is_introduced) = (None, false);
+        if let Some(meta) = params.raw("_meta").ok()? {
+            let meta = Fields::read("", meta.value()).ok()?;
+            version = meta.optional("io.modelcontextprotocol/protocolVersion").ok()?;
+            is_introduced = meta.has("io.modelcontextprotocol/clientCapabilities");
         }
-        Some(Self { id, name: params.required("name").ok()?, arguments: arguments(request) })
+        let arguments = params.raw("arguments").ok()?.map(|found| found.value());
+        let arguments = arguments.filter(|value| !value.is_null());
+        Some(Self { id, name: params.required("name").ok()?, arguments, version, is_introduced })
     }
-}
-
-/// The arguments of a call of a tool.
-pub(super) fn arguments<'a>(request: &Request<'a>) -> Option<Json<'a>> {
-    let params = Fields::read("params", request.params?).ok()?;
-    let found = params.raw("arguments").ok().flatten()?;
-    Some(found.value()).filter(|value| !value.is_null())
 }
 
 /// What a call of `tool` means; without arguments it has none.
@@ -271,11 +271,15 @@ pub fn failure_of(report: &ErrorReport) -> String {
     text
 }
 
-/// The response in which a tool answers with the object `json`, and with `no` in sentences if that
-/// is a no.
-pub fn write_answer(id: &Id, json: &str, no: Option<&str>) -> Vec<u8> {
-    write_result(id, |out| {
-        out.extend_from_slice(b"{\"content\":[{\"type\":\"text\",\"text\":");
+/// The response to `call` in which its tool answers with the object `json`, and with `no` in
+/// sentences if that is a no.
+pub fn write_answer(call: &ToolCall<'_>, json: &str, no: Option<&str>) -> Vec<u8> {
+    write_result(call.id, |out| {
+        out.push(b'{');
+        if call.version.is_some() {
+            out.extend_from_slice(b"\"resultType\":\"complete\",");
+        }
+        out.extend_from_slice(b"\"content\":[{\"type\":\"text\",\"text\":");
         no.unwrap_or(json).emit(out);
         out.extend_from_slice(b"}],\"structuredContent\":");
         out.extend_from_slice(json.as_bytes());

@@ -10,13 +10,11 @@ mod errand;
 mod tests;
 mod tool;
 
-use errand::arguments;
 pub use errand::{Errand, Scene, ToolCall, answer_of, errand, failure_of, object_of, write_answer};
 pub use tool::Tool;
 
 use crate::fields::Fields;
 use crate::frame::Request;
-use crate::json::Json;
 use crate::message::CALL_TOOL;
 
 /// The tools as `tools/list` lists them: what a model needs to know to use each of them.
@@ -42,13 +40,23 @@ const PING: &str = "ping";
 pub fn is_mcp(request: &Request<'_>) -> bool {
     match &*request.method {
         "initialize" => true,
-        CALL_TOOL => !carries_letter(arguments(request)),
-        PING => !carries_letter(request.params),
+        CALL_TOOL => !params(request).is_some_and(|params| {
+            let arguments = params.raw("arguments").ok().flatten();
+            arguments.and_then(|found| found.inner("").ok()).is_some_and(is_letter)
+        }),
+        PING => !params(request).is_some_and(is_letter),
         method => method.contains('/'),
     }
 }
 
-fn carries_letter(place: Option<Json<'_>>) -> bool {
-    let fields = place.and_then(|place| Fields::read("", place).ok());
-    fields.is_some_and(|fields| LETTER.iter().any(|name| fields.has(name)))
+fn is_letter(fields: Fields<'_>) -> bool {
+    LETTER.iter().any(|name| fields.has(name))
+}
+
+/// The parameters, if they are an object.
+fn params<'a>(request: &'a Request<'_>) -> Option<Fields<'a>> {
+    match request.parts() {
+        Some(parts) => Fields::of_parts("params", parts).ok(),
+        None => Fields::read("params", request.params?).ok(),
+    }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::frame::{Incoming, parse};
-use crate::{Code, Message, Sender};
+use crate::{Code, Json, Message, Sender};
 
 const TOKEN: &str = "tok_player_P01_0";
 
@@ -116,16 +116,23 @@ fn a_token_may_stand_in_the_head() {
 
 #[test]
 fn an_answer_stands_in_the_text_and_beside_it() {
-    let answer = write_answer(&crate::Id::from(7), r#"{"a":"ü"}"#, None);
-    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    let (id, version) = (crate::Id::from(7), None);
+    let (name, arguments, is_introduced) = ("x".into(), None, false);
+    let call = ToolCall { id: &id, name, arguments, version, is_introduced };
+    let written = |call: &ToolCall<'_>, json: &str, no: Option<&str>| -> Value {
+        serde_json::from_slice(&write_answer(call, json, no)).unwrap()
+    };
+    let answer = written(&call, r#"{"a":"ü"}"#, None);
     let result = &answer["result"];
     assert_eq!(result["structuredContent"]["a"], "ü");
     assert_eq!(result["content"][0]["text"], r#"{"a":"ü"}"#);
     assert_eq!((&answer["id"], &result["isError"]), (&7.into(), &false.into()));
-    let answer = write_answer(&crate::Id::from(7), "{}", Some("change it"));
-    let answer: Value = serde_json::from_slice(&answer).unwrap();
-    assert_eq!(answer["result"]["content"][0]["text"], "change it");
-    assert_eq!(answer["result"]["isError"], true);
+    assert_eq!(result.get("resultType"), None);
+    let no = written(&call, "{}", Some("change it"));
+    assert_eq!(no["result"]["content"][0]["text"], "change it");
+    assert_eq!(no["result"]["isError"], true);
+    let newest = ToolCall { version: Some("2026-07-28".into()), ..call };
+    assert_eq!(written(&newest, "{}", None)["result"]["resultType"], "complete");
 }
 
 #[test]

@@ -72,11 +72,11 @@ impl Reception {
             return Answer::text(403, refused);
         }
         let call = ToolCall::of(request);
-        if let Some(call) = call.as_ref().filter(|_| is_plain(&head.headers)) {
+        if let Some(call) = call.as_ref().filter(|call| says_the_same(&head.headers, call)) {
             let caller = Caller { peer, bearer: bearer(head.headers.get(AUTHORIZATION)) };
             match errand::run(&self.manager, &call.name, call.arguments, caller).await {
                 Ok(told) => {
-                    return Answer::json(write_answer(call.id, &told.json, told.no.as_deref()));
+                    return Answer::json(write_answer(call, &told.json, told.no.as_deref()));
                 }
                 Err(Untried::TooMany(wait)) => return Answer::too_many(wait),
                 Err(Untried::NoSuchTool) => {}
@@ -135,16 +135,42 @@ fn foreign_batch(requests: &[Result<Request<'_>, FrameError>], body: &Bytes) -> 
     Some(parts.into_iter().map(|part| body.slice_ref(part)).collect())
 }
 
-/// Versions of the Model Context Protocol that ask for nothing beyond the body of a call.
+/// Versions of the Model Context Protocol in which the body of a call says all there is to say.
 const PLAIN_VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+/// The version in which the head repeats what the body says, and must say the same.
+const REPEATING_VERSION: &str = "2026-07-28";
 
-/// Whether nothing in the head has to be compared with the body.
-fn is_plain(headers: &HeaderMap) -> bool {
-    let is_compared = |name: &str| matches!(name, "mcp-method" | "mcp-name");
-    let version = headers.get("mcp-protocol-version").map(|value| value.to_str());
-    version.is_none_or(|version| version.is_ok_and(|version| PLAIN_VERSIONS.contains(&version)))
-        && !headers.keys().any(|name| is_compared(name.as_str()))
+/// Whether the head of `call` says nothing that its body does not say. Whatever else it says is for
+/// `rmcp` to judge.
+fn says_the_same(headers: &HeaderMap, call: &ToolCall<'_>) -> bool {
+    let only = |name: &str| {
+        let mut values = headers.get_all(name).iter();
+        let first = values.next().map(|value| value.to_str().unwrap_or_default());
+        first.filter(|_| values.next().is_none())
+    };
+    let is_repeated = headers.keys().any(|name| name.as_str().starts_with("mcp-param-"));
+    let has = |name: &str| headers.contains_key(name);
+    match call.version.as_deref() {
+        None => {
+            let version = only(VERSION);
+            let is_plain = version.is_none_or(|version| PLAIN_VERSIONS.contains(&version));
+            is_plain && !(has(METHOD) || has(NAME) || is_repeated)
+        }
+        Some(version) => {
+            version == REPEATING_VERSION
+                && call.is_introduced
+                && !is_repeated
+                && only(VERSION) == Some(version)
+                && only(METHOD) == Some(TOOLS_CALL)
+                && only(NAME) == Some(&call.name)
+        }
+    }
 }
+
+const VERSION: &str = "mcp-protocol-version";
+const METHOD: &str = "mcp-method";
+const NAME: &str = "mcp-name";
+const TOOLS_CALL: &str = "tools/call";
 
 const JSON: &str = "application/json";
 
