@@ -120,6 +120,7 @@ fn the_typescript_sdk_speaks_every_version() {
     assert_eq!((run.code, run.stdout.as_str()), (Some(0), expected), "{}", run.stderr);
 }
 
+// req: WIRE-8
 #[test]
 fn players_that_are_servers_play_a_whole_league() {
     let Some(clients) = Clients::find() else { return };

@@ -189,3 +189,32 @@ fn the_operator_lists_the_names_of_the_manager() {
     assert_eq!(status("league.example", "Origin: https://league.example\r\n"), 200);
     assert_eq!(status("other.example", ""), 403);
 }
+
+#[test]
+fn in_the_newest_version_head_and_body_say_the_same() {
+    let place = Place::new();
+    let office = Office::open(&place);
+    found(&office, &place, "--league spring");
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let call = |meta: &Value| {
+        rpc(1, "tools/call", json!({"name": "get_games", "arguments": {}, "_meta": meta}))
+    };
+    let head = |version: &str, name: &str| {
+        format!("MCP-Protocol-Version: {version}\r\nMcp-Method: tools/call\r\nMcp-Name: {name}\r\n")
+    };
+    let (status, text) = post(&office, "localhost", &head("2026-07-28", "get_games"), &call(&meta));
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((status, &answer["result"]["resultType"]), (200, &json!("complete")), "{text}");
+    for (version, name, meta) in [
+        ("2026-07-28", "get_league", &meta),
+        ("2025-11-25", "get_games", &meta),
+        ("2099-01-01", "get_games", &meta),
+        ("2026-07-28", "get_games", &json!({})),
+    ] {
+        let (status, text) = post(&office, "localhost", &head(version, name), &call(meta));
+        assert_eq!(status, 400, "{version} {name}: {text}");
+    }
+}
