@@ -29,7 +29,7 @@ pub(super) async fn read(mut body: Incoming) -> Result<Bytes, CallError> {
             return Ok(answer);
         }
     }
-    Ok(Bytes::new())
+    Ok(events.end().unwrap_or_default())
 }
 
 /// What has come of a stream.
@@ -61,6 +61,12 @@ impl Events {
             }
         }
         Ok(None)
+    }
+
+    /// The stream has ended, perhaps in the middle of the answer's event.
+    fn end(mut self) -> Option<Bytes> {
+        let line = std::mem::take(&mut self.line);
+        self.take(&line).or_else(|| self.take(b""))
     }
 
     /// Takes a line; an empty one ends an event.
@@ -102,7 +108,14 @@ mod tests {
             assert_eq!(answer(&stream, portion).as_deref(), Some(ANSWER.as_bytes()));
             assert_eq!(answer(&stream.replace('\r', ""), portion).unwrap(), ANSWER);
         }
-        assert_eq!(answer(&format!("data: {ANSWER}\n"), 9), None, "the event has not ended");
+        let cut = |stream: &str| {
+            let mut events = Events::default();
+            assert_eq!(events.add(stream.as_bytes()), Ok(None), "the event has not ended");
+            events.end()
+        };
+        assert_eq!(cut(&format!("data: {ANSWER}\n")).unwrap(), ANSWER);
+        assert_eq!(cut(&format!("data: {ANSWER}")).unwrap(), ANSWER);
+        assert_eq!(cut(": nothing"), None);
         let two = ANSWER.replacen(',', ",\ndata: ", 1);
         assert_eq!(answer(&format!("data:{two}\n\n"), 9).unwrap(), ANSWER.replacen(',', ",\n", 1));
     }
