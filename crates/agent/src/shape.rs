@@ -41,6 +41,17 @@ pub fn is_misunderstood(answered: &Answered) -> bool {
     }
 }
 
+/// Whether an answer shows that the call was understood: it brought a result. Anything else may have
+/// gone wrong before anybody looked at what was said.
+pub fn is_understood(answered: &Answered) -> bool {
+    let is_fine = (200..300).contains(&answered.status);
+    let response = parse_response(&answered.body).ok().filter(|_| is_fine);
+    match response.map(|response| response.outcome) {
+        Some(Outcome::Result(result)) => tool_error(result).is_none(),
+        Some(Outcome::Error(_)) | None => false,
+    }
+}
+
 fn is_unheard_of(code: i64, message: &str) -> bool {
     match code {
         METHOD_NOT_FOUND | INVALID_REQUEST => true,
@@ -112,6 +123,28 @@ mod tests {
             (200, "not found"),
         ] {
             assert!(!is_misunderstood_as(status, body), "{body}");
+        }
+    }
+
+    #[test]
+    fn only_a_result_shows_that_a_shape_is_the_right_one() {
+        let answered = |status, body: &'static str| Answered {
+            status,
+            body: body.into(),
+            retry_after: None,
+            redirected: false,
+        };
+        let result = r#"{"jsonrpc":"2.0","id":1,"result":{"status":"ok"}}"#;
+        assert!(is_understood(&answered(200, result)));
+        for (status, body) in [
+            (500, result),
+            (500, "Internal Server Error"),
+            (422, r#"{"detail":"unprocessable"}"#),
+            (200, "ok"),
+            (200, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"oops"}}"#),
+            (200, r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}"#),
+        ] {
+            assert!(!is_understood(&answered(status, body)), "{body}");
         }
     }
 }

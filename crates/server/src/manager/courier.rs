@@ -149,11 +149,11 @@ impl Courier {
             let place = (&self.league, self.agent, dialect);
             witness::called(bag.letters, place, &begun, vec![part], &told);
             match told {
-                Ok(Some(answered)) if shape::is_misunderstood(&answered) => {}
-                Ok(Some(_)) => {
+                Ok(Some(answered)) if shape::is_understood(&answered) => {
                     *lock(&self.search) = Search::Found(dialect);
                     return;
                 }
+                Ok(Some(_)) => {}
                 // That tells nothing; the next news may.
                 Ok(None) | Err(_) => return,
             }

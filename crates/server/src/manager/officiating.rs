@@ -37,7 +37,9 @@ impl Manager {
             Reply::Recorded { again } => {
                 if !again {
                     self.figures.note(stub.published().league.id(), heard);
-                    shape::settle(&stub, shapes).await;
+                    if stub.published().league.referee(referee).is_some_and(|it| it.operated) {
+                        shape::settle(&stub, shapes).await;
+                    }
                 }
                 let (duplicate, standings_updated, assignments) = (again, true, vec![]);
                 let ack = MatchResultAck { match_id, duplicate, standings_updated, assignments };

@@ -9,7 +9,8 @@ use league_wire::message::MatchResultReport;
 
 use super::Stub;
 
-/// The shapes in which players answered, as their referee tells it.
+/// The shapes in which players answered, as their referee tells it. Only the operator's own are
+/// believed: it decides how the player is spoken to in the whole league.
 pub(super) fn reported(report: &MatchResultReport) -> Vec<(PlayerId, Dialect)> {
     let players = report.players.iter();
     players.filter_map(|(player, line)| Some((*player, line.dialect?))).collect()

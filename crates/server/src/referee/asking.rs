@@ -82,15 +82,17 @@ impl Letters {
             let left = timeout.saturating_sub(begun.elapsed());
             let heard = self.ask_by(referee, seat, (&letter, way), expected, left).await;
             let reply = heard.reply.map(|heard| heard.meaning);
-            if !heard.is_misunderstood {
-                if first.is_some() && !matches!(reply, Err(AskError::Call(_))) {
-                    self.settle(referee, seat, (kind, way));
-                }
+            let is_understood = is_understood(&reply);
+            if first.is_some() && is_understood {
+                self.settle(referee, seat, (kind, way));
+            }
+            if first.is_none() && !heard.is_misunderstood || is_understood {
                 break reply;
             }
-            // What it says to the shape it registered with is what its author should hear of.
+            // What it says to the shape it registered with is what its author should hear of; and
+            // what may have been executed is not said again.
             let first = first.get_or_insert(reply);
-            match others.next() {
+            match others.next().filter(|_| heard.is_misunderstood) {
                 Some(other) => way = other,
                 None => break first.clone(),
             }
@@ -261,6 +263,21 @@ impl Letters {
         lock(&self.recorder)
             .settled(out, Outcome { came, name: None, logged: wrong.clone(), wrong, code });
         outcome
+    }
+}
+
+/// Whether a player has understood what it was asked: it answers, or says that it will.
+fn is_understood(reply: &Result<Reply, AskError>) -> bool {
+    match reply {
+        Ok(_) => true,
+        Err(AskError::Decode(error)) => error.is_receipt(),
+        Err(
+            AskError::Call(_)
+            | AskError::Frame { .. }
+            | AskError::WrongId { .. }
+            | AskError::Refused { .. }
+            | AskError::Deviates(_),
+        ) => false,
     }
 }
 

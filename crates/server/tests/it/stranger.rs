@@ -90,6 +90,8 @@ struct State {
     /// Whether it says so if it is spoken to in another shape than its own, instead of being at a
     /// loss.
     refuses_others: bool,
+    /// Whether it answers anything else with something that is not even JSON-RPC.
+    stumbles: bool,
     closing: bool,
     leaving: bool,
     gone: bool,
@@ -227,6 +229,11 @@ impl Stranger {
         self.life.lock().refuses_others = true;
     }
 
+    /// Breaks down over whatever is said in another shape than its own.
+    pub(crate) fn stumble_over_other_shapes(&self) {
+        self.life.lock().stumbles = true;
+    }
+
     /// Stops listening.
     pub(crate) fn leave(&self) {
         self.life.lock().leaving = true;
@@ -340,6 +347,12 @@ fn serve(shape: Shape, stream: TcpStream, life: &Life, script: &Script) {
         let attempts = 1 + life.lock().attempts;
         let call = match read(shape, (&me, attempts), &head, &body) {
             Ok(call) => call,
+            Err(_) if life.lock().stumbles => {
+                if rpc::answer(&mut stream, "Internal Server Error").is_err() {
+                    return;
+                }
+                continue;
+            }
             Err(_) if life.lock().refuses_others => {
                 let request: Value = serde_json::from_str(&body).expect("JSON");
                 if rpc::answer(&mut stream, &unknown_method(&request["id"])).is_err() {
