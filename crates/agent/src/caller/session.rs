@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_wants_it_is_greeted_once_and_given_what_it_takes() {
+    fn an_agent_that_wants_it_is_greeted_and_given_what_it_takes() {
         let missing = answer("400 Bad Request", "", r#"{"error":"Missing session ID"}"#);
         let event = |json: &str| format!("event: message\ndata: {json}\n\n");
         let stream = "Content-Type: text/event-stream\r\nMcp-Session-Id: s1\r\n";
@@ -181,13 +181,19 @@ mod tests {
             answer("200 OK", stream, &event(&tools)),
             answer("200 OK", stream, &event(done)),
             answer("200 OK", stream, &event(done)),
+            // It was started again and knows nothing.
+            answer("404 Not Found", "", r#"{"error":"Session not found"}"#),
+            answer("200 OK", &stream.replace("s1", "s2"), &event(hello)),
+            answer("202 Accepted", "", ""),
+            answer("200 OK", stream, &event(&tools)),
+            answer("200 OK", stream, &event(done)),
         ]);
         let caller = Caller::new("test/0", PATIENCE);
         let arguments = r#"{"protocol":"league.v2","sender":"player:P01"}"#;
         let params = format!(r#"{{"name":"ping","arguments":{arguments}}}"#);
         let body = format!(r#"{{"jsonrpc":"2.0","method":"tools/call","params":{params},"id":9}}"#);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        for _ in 0..2 {
+        for _ in 0..3 {
             let answered = runtime.block_on(caller.call(&address, body.clone(), PATIENCE)).unwrap();
             assert_eq!(&*answered.body, done.as_bytes());
         }
@@ -196,8 +202,8 @@ mod tests {
         assert!(seen[1].1.contains("\"initialize\""), "{seen:?}");
         assert!(seen[2].1.contains("notifications/initialized"), "{seen:?}");
         assert!(seen[3].1.contains("tools/list"), "{seen:?}");
-        for (head, body) in &seen[4..] {
-            assert!(head.contains("mcp-session-id: s1"), "{head}");
+        for (number, (head, body)) in [("s1", &seen[4]), ("s1", &seen[5]), ("s2", &seen[10])] {
+            assert!(head.contains(&format!("mcp-session-id: {number}")), "{head}");
             assert!(head.contains("mcp-protocol-version: 2025-06-18"), "{head}");
             assert!(head.contains("accept: application/json, text/event-stream"), "{head}");
             assert!(body.contains("player:P01") && !body.contains("league.v2"), "{body}");
