@@ -1,5 +1,6 @@
 //! Which requests are the Model Context Protocol's, and what calls of tools mean.
 
+use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
@@ -193,4 +194,55 @@ fn a_greeting_is_answered_with_a_version() {
     assert_eq!(client::greeted_in(answer).as_deref(), Some("2025-06-18"));
     let no = br#"{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no"}}"#;
     assert_eq!(client::greeted_in(no), None);
+}
+
+/// Values that somebody might write, right or wrong.
+fn value() -> impl Strategy<Value = Value> {
+    let words =
+        vec!["P01", "REF01", "R1M1", "spring", "even", "", "tool", "http://127.0.0.1:1/mcp"];
+    let plain = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        proptest::sample::select(words).prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+    ];
+    plain.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            proptest::collection::btree_map("[a-z_]{1,12}", inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_tool_is_called_with_is_understood_or_refused(
+        tool in proptest::sample::select(Tool::ALL.to_vec()),
+        values in proptest::collection::vec(value(), 12),
+        left_out in any::<u16>(),
+    ) {
+        let names = tool.arguments().iter().zip(values).enumerate();
+        let kept = names.filter(|(place, _)| left_out >> place & 1 == 0);
+        let fields = kept.map(|(_, (name, value))| (name.to_string(), value));
+        let text = Value::Object(fields.collect()).to_string();
+        if let Err(error) = errand(tool, Json::parse(&text).ok(), scene()) {
+            prop_assert!(!error.to_string().is_empty() && error.at.starts_with("arguments"));
+        }
+    }
+
+    #[test]
+    fn whatever_an_agent_lists_leaves_its_calls_well_formed(
+        schema in value(), result in value(), bytes in any::<Vec<u8>>(),
+    ) {
+        client::Toolbox::read(&bytes);
+        client::greeted_in(&bytes);
+        client::Toolbox::read(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#).as_bytes());
+        let params = format!(r#"{{"name":"choose_parity","arguments":{{"match_id":{result}}}}}"#);
+        let properties = format!(r#"{{"properties":{schema}}}"#);
+        if let Some(body) = toolbox(&properties).fit(request("tools/call", &params).as_bytes()) {
+            prop_assert!(serde_json::from_slice::<Value>(&body).is_ok());
+        }
+    }
 }
