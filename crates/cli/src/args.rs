@@ -83,6 +83,9 @@ pub(crate) struct PlayArgs {
     #[arg(long, value_delimiter = ',', value_name = "A,B,…")]
     #[arg(default_value = "random,even,odd,alternating")]
     pub(crate) strategies: Vec<String>,
+    /// Dialects that the players speak in turn: flat, typed, v21, enveloped, payload, tool, wrapped
+    #[arg(long, value_delimiter = ',', default_value = "flat", value_name = "A,B,…")]
+    pub(crate) dialects: Vec<String>,
     /// Where the record is kept
     #[arg(long, default_value = "league-data", value_name = "DIR", env = "LEAGUE_DATA")]
     pub(crate) data: PathBuf,

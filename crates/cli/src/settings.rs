@@ -13,6 +13,7 @@ use league_core::policy::{BadRule, Policy, RuleSet};
 use league_core::proof::Secret;
 use league_core::schedule;
 use league_server::runtime::PlayPlan;
+use league_wire::Dialect;
 
 use crate::args::PlayArgs;
 use crate::report::Hint;
@@ -44,6 +45,12 @@ pub(crate) fn play(args: &PlayArgs) -> anyhow::Result<PlayPlan> {
         Cast::find(name.trim()).ok_or_else(|| anyhow!("--strategies: no strategy"))
     };
     let strategies = args.strategies.iter().map(find).collect::<anyhow::Result<_>>()?;
+    let names: Vec<_> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
+    let find = |name: &String| {
+        known("--dialects", name.trim(), &names)?;
+        name.trim().parse().map_err(|_| anyhow!("--dialects: no dialect"))
+    };
+    let dialects = args.dialects.iter().map(find).collect::<anyhow::Result<_>>()?;
     Ok(PlayPlan {
         policy: policy(args)?,
         players: args.players,
@@ -51,6 +58,7 @@ pub(crate) fn play(args: &PlayArgs) -> anyhow::Result<PlayPlan> {
         game: args.game.clone(),
         format: args.format.clone(),
         strategies,
+        dialects,
         seed: args.seed.unwrap_or_else(|| OsDice.below(u64::MAX)),
         data: args.data.clone(),
         secret: secret(&args.data)?,

@@ -120,6 +120,14 @@ fn players_take_the_strategies_in_turn() {
 }
 
 #[test]
+fn players_speak_the_dialects_in_turn() {
+    let line = "play --players 7 --dialects flat,typed,v21,enveloped,payload,tool,wrapped --json";
+    let report = played(&Place::new(), line);
+    let count = |name: &str| report[name].as_u64();
+    assert_eq!((count("played"), count("technical_losses")), (Some(21), Some(0)), "{report}");
+}
+
+#[test]
 fn both_rule_sets_and_changed_rules_can_be_played() {
     let place = Place::new();
     let report = played(&place, "play --rules v2.0 --set points_win=5 --json");

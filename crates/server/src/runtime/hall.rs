@@ -248,6 +248,8 @@ impl Hall {
         let cast = cast(plan, number);
         let mut application = self.application(plan, player_name(plan, number), address)?;
         application.keep = keep;
+        application.dialect = plan.dialects[(number as usize - 1) % plan.dialects.len()];
+        application.meta.dialect = Some(application.dialect);
         application.meta.join = self.codes.get(number as usize - 1).cloned();
         let player = Arc::new(cast.player(plan.seed.wrapping_add(number.into())));
         let (stop, mut ready) = (self.quit.subscribe(), player.membership());

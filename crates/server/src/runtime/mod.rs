@@ -25,6 +25,7 @@ use league_agent::register::RegisterError;
 use league_core::id::LeagueId;
 use league_core::policy::Policy;
 use league_core::proof::Secret;
+use league_wire::Dialect;
 use tokio::sync::watch;
 
 use crate::journal::codec::CodecError;
@@ -54,6 +55,8 @@ pub struct PlayPlan {
     pub format: String,
     /// The strategies the players take in turn.
     pub strategies: Vec<Cast>,
+    /// The dialects they speak in turn.
+    pub dialects: Vec<Dialect>,
     /// What makes the strategies' dice repeatable.
     pub seed: u64,
     /// Where the record is kept.
