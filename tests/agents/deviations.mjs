@@ -21,7 +21,8 @@ export const HONEST = {
   isPlain: false,
   // Where the registration goes, and what is sent.
   register: (url, frame) => [url, frame],
-  // A response in place of an answer: status, document, location.
+  // A response in place of an answer: status, document, headers. It is given the path, the request
+  // and the number under which the caller was greeted, if it was.
   gate: () => null,
   // The request as the document has it.
   called: (frame) => frame,
@@ -52,10 +53,29 @@ const doubled = (message) =>
   ({ ...message, timestamp: message.timestamp.replace("Z", "+00:00Z") });
 const refused = (frame) => {
   const error = { code: -32601, message: "Method not found" };
-  return [200, { jsonrpc: "2.0", error, id: frame.id }, null];
+  return [200, { jsonrpc: "2.0", error, id: frame.id }, {}];
 };
 
+/** Takes calls only after it was greeted as servers of the Model Context Protocol are. */
+function greetedFirst(_, frame, session) {
+  const answer = (result, headers) =>
+    [200, { jsonrpc: "2.0", result, id: frame.id ?? null }, headers];
+  if (frame.method === "initialize") {
+    const { protocolVersion } = frame.params;
+    const serverInfo = { name: "player", version: "1.0.0" };
+    const headers = { "Mcp-Session-Id": "greeted" };
+    return answer({ protocolVersion, capabilities: {}, serverInfo }, headers);
+  }
+  if (["notifications/initialized", "tools/list"].includes(frame.method)) {
+    return answer({ tools: [] }, {});
+  }
+  if (session === "greeted") return null;
+  const error = { code: -32600, message: "Received request before initialization was complete" };
+  return [400, { jsonrpc: "2.0", error, id: frame.id }, {}];
+}
+
 export const DEVIATIONS = {
+  initialize_first: deviation("initialize_first", { gate: greetedFirst }),
   bare_registration: deviation("bare_registration", ofParams(withoutEnvelope)),
   two_time_zones: deviation("two_time_zones", { ...ofParams(doubled), ...ofResult(doubled) }),
   error_beside_result: deviation("error_beside_result", {
@@ -100,7 +120,7 @@ export const DEVIATIONS = {
   ),
   http_status: deviation("http_status", { reply: (response) => [500, response] }),
   redirect: deviation("redirect", {
-    gate: (path) => (path === "/mcp" ? [307, null, "/mcp/"] : null),
+    gate: (path) => (path === "/mcp" ? [307, null, { Location: "/mcp/" }] : null),
   }),
   plain_register: deviation("plain_register", {
     isPlain: true,

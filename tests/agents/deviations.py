@@ -26,8 +26,9 @@ class Honest:
         """Where the registration goes, and what is sent."""
         return url, frame
 
-    def gate(self, path, frame):
-        """A response in place of an answer: status, document, location."""
+    def gate(self, path, frame, session):
+        """A response in place of an answer: status, document, headers. `session` is the number
+        under which the caller was greeted, if it was."""
         return None
 
     def called(self, frame):
@@ -80,10 +81,33 @@ def doubled(message):
 
 def refused(frame):
     error = {"code": -32601, "message": "Method not found"}
-    return 200, {"jsonrpc": "2.0", "error": error, "id": frame["id"]}, None
+    return 200, {"jsonrpc": "2.0", "error": error, "id": frame["id"]}, {}
+
+
+class Greeted(Honest):
+    """Takes calls only after it was greeted as servers of the Model Context Protocol are."""
+
+    counted_as = "initialize_first"
+
+    def gate(self, path, frame, session):
+        if frame.get("method") == "initialize":
+            result = {
+                "protocolVersion": frame["params"]["protocolVersion"], "capabilities": {},
+                "serverInfo": {"name": "player", "version": "1.0.0"},
+            }
+            response = {"jsonrpc": "2.0", "result": result, "id": frame["id"]}
+            return 200, response, {"Mcp-Session-Id": "greeted"}
+        if frame.get("method") in ("notifications/initialized", "tools/list"):
+            result = {"tools": []}
+            return 200, {"jsonrpc": "2.0", "result": result, "id": frame.get("id")}, {}
+        if session == "greeted":
+            return None
+        error = {"code": -32600, "message": "Received request before initialization was complete"}
+        return 400, {"jsonrpc": "2.0", "error": error, "id": frame["id"]}, {}
 
 
 DEVIATIONS = {
+    "initialize_first": Greeted,
     "bare_registration": deviation("bare_registration", register=of_params(without_envelope)),
     "two_time_zones": deviation(
         "two_time_zones", register=of_params(doubled), reply=of_result(doubled)),
@@ -117,7 +141,7 @@ DEVIATIONS = {
         "method_name", register=lambda url, frame: (url, {**frame, "method": "player_register"})),
     "own_method": deviation(
         "own_method",
-        gate=lambda path, frame: refused(frame)
+        gate=lambda path, frame, session: refused(frame)
         if frame["method"] not in (*OWN_METHODS, *NEWS) else None,
         called=lambda frame: {
             **frame, "method": OWN_METHODS.get(frame["method"], frame["method"])},
@@ -125,8 +149,8 @@ DEVIATIONS = {
     "foreign_token": deviation("foreign_token", reply=of_result(
         lambda message: {**message, "auth_token": "my-secret-token"})),
     "http_status": deviation("http_status", reply=lambda response: (500, response)),
-    "redirect": deviation("redirect", gate=lambda path, frame: (
-        (307, None, "/mcp/") if path == "/mcp" else None)),
+    "redirect": deviation("redirect", gate=lambda path, frame, session: (
+        (307, None, {"Location": "/mcp/"}) if path == "/mcp" else None)),
     "plain_register": deviation(
         "plain_register", is_plain=True, register=lambda url, frame: (
             url.replace("/mcp", "/register"), lifted(without_envelope(frame["params"])))),

@@ -698,10 +698,11 @@ async function read(request) {
   return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
 }
 
-function write(response, status, document, location = null) {
+function write(response, status, document, more = {}) {
   const body = Buffer.from(JSON.stringify(document));
-  const headers = { "Content-Type": "application/json", "Content-Length": body.length };
-  if (location !== null) headers.Location = location;
+  const headers = {
+    "Content-Type": "application/json", "Content-Length": body.length, ...more,
+  };
   response.writeHead(status, headers).end(body);
 }
 
@@ -723,7 +724,8 @@ async function serve(player, request, response) {
     expect(request.method === "POST", "HTTP method", "POST", request.method);
     expect(type.startsWith("application/json"), "Content-Type", "JSON", type);
     const frame = JSON.parse(body);
-    const instead = player.deviation.gate(request.url, frame);
+    const session = request.headers["mcp-session-id"];
+    const instead = player.deviation.gate(request.url, frame, session);
     if (instead !== null) {
       write(response, ...instead);
       return;

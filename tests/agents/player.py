@@ -701,7 +701,8 @@ def handler(player):
                 kind = self.headers.get("Content-Type", "")
                 expect(kind.startswith("application/json"), "Content-Type", "JSON", kind)
                 frame = json.loads(body)
-                instead = player.deviation.gate(self.path, frame)
+                session = self.headers.get("Mcp-Session-Id")
+                instead = player.deviation.gate(self.path, frame, session)
                 if instead is not None:
                     return self.write(*instead)
                 if player.deviation.counted_as != "redirect":
@@ -716,11 +717,11 @@ def handler(player):
                 told = player.complaints if self.path == "/complaints" else player.received
                 self.write(200, told)
 
-        def write(self, status, document, location=None):
+        def write(self, status, document, headers=None):
             answer = json.dumps(document).encode()
             self.send_response(status)
-            if location:
-                self.send_header("Location", location)
+            for name, value in (headers or {}).items():
+                self.send_header(name, value)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()

@@ -251,7 +251,7 @@ impl Question {
         answered: &Answered,
     ) -> Result<Understood<Reply>, AskError> {
         let strict = self.read_strictly(expected, answered);
-        let mut deviations = carriage(answered);
+        let mut deviations = carriage(self.dialect, answered);
         let meaning = match strict {
             Ok(meaning) => meaning,
             Err(error) if !is_readable(&error) => return Err(error),
@@ -299,8 +299,12 @@ impl Question {
 }
 
 /// What is not as it should be in how a result came.
-fn carriage(answered: &Answered) -> Deviations {
+fn carriage(dialect: Dialect, answered: &Answered) -> Deviations {
     let mut deviations = Deviations::default();
+    // Whoever is called by its tools is a server of that protocol, and greeted as such.
+    if answered.greeted && dialect != Dialect::Tool {
+        deviations.note(Slip::InitializeFirst.at("/mcp"));
+    }
     if answered.redirected {
         deviations.note(Slip::Redirect.at("/mcp"));
     }

@@ -179,8 +179,14 @@ mod tests {
     fn every_status_means_something() {
         let check = |status| {
             let retry_after = Some(Duration::from_secs(3));
-            checked(Answered { status, body: Bytes::new(), retry_after, redirected: false })
-                .map(drop)
+            checked(Answered {
+                status,
+                body: Bytes::new(),
+                retry_after,
+                redirected: false,
+                greeted: false,
+            })
+            .map(drop)
         };
         assert_eq!(check(200), Ok(()));
         assert_eq!(check(403), Err(PullError::NotMine(403)));

@@ -77,6 +77,7 @@ mod tests {
             body: body.into(),
             retry_after: None,
             redirected: false,
+            greeted: false,
         })
     }
 
@@ -133,6 +134,7 @@ mod tests {
             body: body.into(),
             retry_after: None,
             redirected: false,
+            greeted: false,
         };
         let result = r#"{"jsonrpc":"2.0","id":1,"result":{"status":"ok"}}"#;
         assert!(is_understood(&answered(200, result)));

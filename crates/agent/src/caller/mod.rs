@@ -84,6 +84,8 @@ pub struct Answered {
     pub retry_after: Option<Duration>,
     /// Whether it came from the same path with a slash, to which the path itself sent us.
     pub redirected: bool,
+    /// Whether the other side wanted to be greeted as servers of the Model Context Protocol are.
+    pub greeted: bool,
 }
 
 impl Answered {
@@ -194,7 +196,7 @@ impl Caller {
     async fn exchange(&self, place: &Address, body: Bytes) -> Result<Answered, CallError> {
         let session = self.sessions.of(place);
         let answered = match session.as_deref() {
-            Some(session) => self.deliver(place, session.fit(&body), Some(session)).await?,
+            Some(session) => self.deliver_greeted(place, session, &body).await?,
             None => self.deliver(place, body.clone(), None).await?,
         };
         let is_misfit = || session.is_none() && session::is_misfit(&body, &answered);
@@ -202,9 +204,20 @@ impl Caller {
             return Ok(answered);
         }
         match self.greet(place).await? {
-            Some(session) => self.deliver(place, session.fit(&body), Some(&session)).await,
+            Some(session) => self.deliver_greeted(place, &session, &body).await,
             None => Ok(answered),
         }
+    }
+
+    /// Posts to somebody who was greeted, and reads.
+    async fn deliver_greeted(
+        &self,
+        place: &Address,
+        session: &Session,
+        body: &Bytes,
+    ) -> Result<Answered, CallError> {
+        let answered = self.deliver(place, session.fit(body), Some(session)).await?;
+        Ok(Answered { greeted: true, ..answered })
     }
 
     /// Posts and reads.
@@ -263,7 +276,7 @@ async fn read(response: Response<Incoming>, most: usize) -> Result<Answered, Cal
     let retry_after = response.headers().get(RETRY_AFTER);
     let retry_after = retry_after.and_then(|seconds| seconds.to_str().ok()?.parse().ok());
     let retry_after = retry_after.map(Duration::from_secs);
-    let answered = |body| Answered { status, body, retry_after, redirected: false };
+    let answered = |body| Answered { status, body, retry_after, redirected: false, greeted: false };
     if stream::is_stream(&response) {
         return stream::read(response.into_body()).await.map(answered);
     }

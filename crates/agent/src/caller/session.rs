@@ -211,7 +211,7 @@ mod tests {
     }
 
     fn answered(status: u16, body: &'static str) -> Answered {
-        Answered { status, body: body.into(), retry_after: None, redirected: false }
+        Answered { status, body: body.into(), retry_after: None, redirected: false, greeted: false }
     }
 
     #[test]

@@ -308,6 +308,7 @@ impl Courier {
                         body,
                         retry_after: None,
                         redirected: false,
+                        greeted: false,
                     })),
                     Ok(Reply::Present) => Ok(None),
                     Err(Unanswered::Full(_)) => Err(CallError::Busy),
