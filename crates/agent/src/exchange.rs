@@ -464,6 +464,43 @@ mod tests {
     }
 
     #[test]
+    fn what_is_almost_an_answer_is_understood_or_told_what_to_change() {
+        let exchange = Exchange::new(Caller::new("test/0", PATIENCE));
+        let question = exchange.question(Dialect::Flat, &ping());
+        let whole = r#"{"protocol":"league.v2","message_type":"GAME_JOIN_ACK","sender":"player:P01",
+            "timestamp":"2025-01-15T10:30:00Z","conversation_id":"c","match_id":"R1M1","accept":true}"#;
+        let usual = Answered {
+            status: 200,
+            body: format!(r#"{{"jsonrpc":"2.0","id":1,"result":{whole}}}"#).into(),
+            retry_after: None,
+            redirected: false,
+            greeted: false,
+        };
+        let silent = usual.clone();
+        let nested = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"data":{whole}}}}}"#);
+        let both = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{whole},"error":null}}"#);
+        let read = |reading, answered: &Answered| {
+            question.read_as(reading, &[MessageType::GameJoinAck], answered)
+        };
+        assert!(read(Reading::Strict, &usual).is_ok_and(|read| read.deviations.is_empty()));
+        for (answered, slip, fix) in [
+            (Answered { status: 500, ..usual.clone() }, Slip::HttpStatus, "HTTP status 200"),
+            (Answered { redirected: true, ..usual.clone() }, Slip::Redirect, "at `/mcp` itself"),
+            (Answered { greeted: true, ..usual.clone() }, Slip::InitializeFirst, "`initialize`"),
+            (Answered { body: nested.into(), ..usual.clone() }, Slip::Nested, "to `result`"),
+            (Answered { body: both.into(), ..usual }, Slip::ErrorBesideResult, "`error`"),
+        ] {
+            let refused = read(Reading::Strict, &answered).unwrap_err().to_string();
+            assert!(refused.contains(fix), "{refused}");
+            let understood = read(Reading::Lenient, &answered).unwrap();
+            let slips: Vec<Slip> = understood.deviations.iter().map(|one| one.slip).collect();
+            assert_eq!(slips, [slip]);
+        }
+        let silent = Answered { body: "{}".into(), ..silent };
+        assert!(read(Reading::Lenient, &silent).is_err());
+    }
+
+    #[test]
     fn an_answer_has_a_limit_and_a_receipt_may_exceed_it() {
         let long = "x".repeat(ANSWER_BYTES_MAX);
         let error = ask("200 OK", pong("1", &long)).unwrap_err();
