@@ -206,6 +206,7 @@ fn times(answers: &Spread) -> Value {
 #[cfg(test)]
 mod tests {
     use league_core::manager::{Charter, StartRule};
+    use league_wire::lenient::Deviations;
 
     use super::*;
 
@@ -263,6 +264,25 @@ mod tests {
         assert_eq!(times["max_ms"], json!(3.0));
         let other = figures.of(&league, AgentId::Player("P02".parse().unwrap()));
         assert_eq!(other["response_times"]["p50_ms"], Value::Null);
+    }
+
+    #[test]
+    fn deviations_are_added_up_with_the_latest_fix() {
+        let (figures, league) = (Figures::default(), league(&[]));
+        let player: PlayerId = "P01".parse().unwrap();
+        let agent = AgentId::Player(player);
+        assert_eq!(figures.deviations(&league, agent), None);
+        for at in ["result.data", "result.response"] {
+            let mut seen = Deviations::default();
+            seen.note(Slip::Nested.at(at));
+            let mut tally = Tally::default();
+            tally.note(&seen);
+            figures.note(league.id(), vec![(player, Calls::default(), vec![], tally)]);
+        }
+        let told = json!([{
+            "deviation": "nested", "count": 2, "at": "result.response", "fix": Slip::Nested.fix(),
+        }]);
+        assert_eq!(figures.of(&league, agent)["deviations"], told);
     }
 
     #[test]
