@@ -41,8 +41,8 @@ pub fn is_misunderstood(answered: &Answered) -> bool {
     }
 }
 
-/// Whether an answer shows that the call was understood: it brought a result. Anything else may have
-/// gone wrong before anybody looked at what was said.
+/// Whether an answer shows that the call was understood: it brought a result. Anything else may
+/// have gone wrong before anybody looked at what was said.
 pub fn is_understood(answered: &Answered) -> bool {
     let is_fine = (200..300).contains(&answered.status);
     let response = parse_response(&answered.body).ok().filter(|_| is_fine);
