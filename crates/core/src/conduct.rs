@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{INVITATION_TRIES, OFFENCES_PER_MATCH_MAX};
+use crate::limits::OFFENCES_PER_MATCH_MAX;
 use crate::policy::Policy;
 use crate::roster::Trigger;
 
@@ -26,14 +26,14 @@ impl Conduct {
         self.timeouts == 0 && self.connection_errors == 0 && self.invalid_moves == 0
     }
 
-    /// The most that one match with `steps` moves can have under these rules. A breaker may hold an
-    /// invitation back once, after which it is tried as often again.
+    /// The most that one match with `steps` moves can have under these rules: one connection error
+    /// for each call for a move, and one for the invitation.
     pub(crate) fn most(policy: &Policy, steps: u32) -> Self {
         let calls = policy.choice_attempts().saturating_mul(steps);
         Self {
             answered: true,
             timeouts: 1,
-            connection_errors: calls.saturating_add(2 * (INVITATION_TRIES + 1) + 1),
+            connection_errors: calls.saturating_add(1),
             invalid_moves: policy.invalid_choices_max().saturating_mul(steps),
         }
     }

@@ -5,13 +5,13 @@ use crate::conduct::Conduct;
 use crate::seat::Seats;
 
 /// Counts what an event of the match says about a player. Only a step that is finally lost is a
-/// timeout, while every call that does not reach the player counts. To accept an invitation is not
-/// enough of an answer: who joins every match and never moves would not be silent in a row.
+/// timeout, while every call that does not reach the player counts. An invitation is one call,
+/// however often a refused connection was tried again. To accept an invitation is not enough of an
+/// answer: who joins every match and never moves would not be silent in a row.
 pub fn note(conduct: &mut Seats<Conduct>, event: &Event) {
     match event {
         Event::MoveMade { seat, .. } => conduct[*seat].answered = true,
-        Event::InvitationUnreachable { seat, .. }
-        | Event::AttemptFailed { seat, failure: Failure::Unreachable, .. } => {
+        Event::AttemptFailed { seat, failure: Failure::Unreachable, .. } => {
             conduct[*seat].connection_errors += 1;
         }
         Event::AnswerRefused { seat, .. }
@@ -31,6 +31,7 @@ pub fn note(conduct: &mut Seats<Conduct>, event: &Event) {
         Event::Began
         | Event::Joined { .. }
         | Event::Invited { .. }
+        | Event::InvitationUnreachable { .. }
         | Event::InvitationPostponed { .. }
         | Event::Asked { .. }
         | Event::AttemptFailed { failure: Failure::Silence, .. }
@@ -75,10 +76,21 @@ mod tests {
     }
 
     #[test]
-    fn every_call_that_does_not_arrive_counts() {
-        let seat = Seat::A;
-        let lost = Event::SeatLost { seat, loss: Loss::NotJoined(Failure::Unreachable) };
-        let expected = Conduct { connection_errors: 2, ..Conduct::default() };
-        assert_eq!(counted(&[lost.clone(), lost]), expected);
+    fn an_invitation_that_never_arrives_counts_once_however_often_it_was_tried() {
+        let (seat, at) = (Seat::A, Timestamp::default());
+        let tried = Event::InvitationUnreachable { seat, retry_at: at, deadline: at };
+        let mut events = vec![tried; 15];
+        assert_eq!(counted(&events), Conduct::default(), "it may still arrive");
+        events.push(Event::SeatLost { seat, loss: Loss::NotJoined(Failure::Unreachable) });
+        assert_eq!(counted(&events), Conduct { connection_errors: 1, ..Conduct::default() });
+    }
+
+    #[test]
+    fn every_call_for_a_move_that_does_not_arrive_counts() {
+        let (seat, failure, retry_at) = (Seat::A, Failure::Unreachable, Timestamp::default());
+        let failed = |attempt| Event::AttemptFailed { seat, attempt, failure, retry_at };
+        let lost = Event::SeatLost { seat, loss: Loss::NoMove(Failure::Unreachable) };
+        let expected = Conduct { connection_errors: 3, ..Conduct::default() };
+        assert_eq!(counted(&[failed(1), failed(2), lost]), expected);
     }
 }
