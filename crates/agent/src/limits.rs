@@ -63,8 +63,8 @@ pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 pub const REGISTER_PAUSE_MIN: Duration = Duration::from_millis(100);
 /// Longest pause of an agent that cannot reach its manager.
 pub const REGISTER_PAUSE_MAX: Duration = Duration::from_secs(5);
-/// Time between two questions of an agent whether it still belongs to its league.
-pub const LOOK_INTERVAL: Duration = Duration::from_secs(10);
+/// How long an agent hears nothing of its manager before it asks whether it still belongs.
+pub const LOOK_AFTER: Duration = Duration::from_secs(30);
 /// How long a player that fetches its turns lets the manager wait for one.
 pub const POLL_WAIT: Duration = Duration::from_secs(25);
 /// Longest pause of a player that cannot fetch its turns: when the manager is back, its time runs.

@@ -9,10 +9,11 @@ use league_wire::message::{ErrorReport, LeagueQuery};
 use league_wire::{
     AuthToken, Code, Dialect, Envelope, Letter, Message, MessageType, QueryType, Sender,
 };
+use tokio::sync::watch;
 
 use crate::ambient;
 use crate::exchange::{AskError, Exchange, new_conversation};
-use crate::limits::LOOK_INTERVAL;
+use crate::limits::LOOK_AFTER;
 use crate::register::is_past;
 
 /// How an agent asks.
@@ -32,6 +33,8 @@ pub struct Lookout {
     pub league: LeagueId,
     /// How long to wait for an answer.
     pub timeout: Duration,
+    /// Changes whenever the manager has said something.
+    pub heard: watch::Receiver<()>,
 }
 
 /// What an agent has learnt.
@@ -44,10 +47,10 @@ pub enum Learnt {
 }
 
 impl Lookout {
-    /// Asks again and again until there is news.
-    pub async fn watch(self) -> Learnt {
+    /// Asks after every silence until there is news.
+    pub async fn watch(mut self) -> Learnt {
         loop {
-            tokio::time::sleep(LOOK_INTERVAL).await;
+            silence(&mut self.heard, LOOK_AFTER).await;
             if let Some(learnt) = self.look().await {
                 return learnt;
             }
@@ -87,6 +90,11 @@ impl Lookout {
     }
 }
 
+/// Comes back when nothing was heard for so long.
+async fn silence(heard: &mut watch::Receiver<()>, length: Duration) {
+    while let Ok(Ok(())) = tokio::time::timeout(length, heard.changed()).await {}
+}
+
 fn learnt_from(report: Box<ErrorReport>, dialect: Dialect) -> Option<Learnt> {
     if report.code.known() == Some(Code::E012.told(dialect)) {
         return Some(Learnt::Expelled(report));
@@ -97,6 +105,31 @@ fn learnt_from(report: Box<ErrorReport>, dialect: Dialect) -> Option<Learnt> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ambient::Mark;
+
+    #[test]
+    fn whoever_hears_its_manager_does_not_ask() {
+        let length = Duration::from_millis(100);
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_time().build().unwrap().block_on(async {
+            let (manager, mut heard) = watch::channel(());
+            let mut silence = std::pin::pin!(silence(&mut heard, length));
+            let mut last = Mark::set();
+            let mut is_silent = false;
+            for _ in 0..10 {
+                manager.send_replace(());
+                last = Mark::set();
+                is_silent = tokio::time::timeout(length / 4, &mut silence).await.is_ok();
+                if is_silent {
+                    break;
+                }
+            }
+            if !is_silent {
+                silence.await;
+            }
+            assert!(last.elapsed() >= length, "only {:?} after it heard something", last.elapsed());
+        });
+    }
 
     #[test]
     fn only_a_token_that_no_longer_works_and_a_league_that_is_over_are_news() {

@@ -55,13 +55,14 @@ impl<Id> Membership<Id> {
 pub struct Enrolment<Id> {
     membership: watch::Sender<Option<Membership<Id>>>,
     is_over: watch::Sender<bool>,
+    heard: watch::Sender<()>,
     vitals: Vitals,
 }
 
 impl<Id> Default for Enrolment<Id> {
     fn default() -> Self {
         let (membership, is_over) = (watch::Sender::new(None), watch::Sender::new(false));
-        Self { membership, is_over, vitals: Vitals::default() }
+        Self { membership, is_over, heard: watch::Sender::new(()), vitals: Vitals::default() }
     }
 }
 
@@ -89,6 +90,16 @@ impl<Id: Copy> Enrolment<Id> {
     /// Becomes true when the league is over.
     pub fn watch_end(&self) -> watch::Receiver<bool> {
         self.is_over.subscribe()
+    }
+
+    /// The manager has said something, and proved to be the manager.
+    pub fn hear(&self) {
+        self.heard.send_replace(());
+    }
+
+    /// Changes whenever the manager has said something.
+    pub fn watch_heard(&self) -> watch::Receiver<()> {
+        self.heard.subscribe()
     }
 
     /// The page at `path` of an agent of the kind `agent`, which is ready once it is registered.

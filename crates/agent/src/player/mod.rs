@@ -117,6 +117,11 @@ impl Player {
         self.enrolment.watch_end()
     }
 
+    /// Changes whenever the manager has said something.
+    pub fn heard(&self) -> watch::Receiver<()> {
+        self.enrolment.watch_heard()
+    }
+
     fn accept(
         &self,
         me: &Membership<PlayerId>,
@@ -263,11 +268,13 @@ impl Desk for Player {
             }
             Message::SuspensionNotice(notice) => {
                 me.check_manager(&letter.envelope)?;
+                self.enrolment.hear();
                 talk::notified(Component::Player, &me.league, notice);
                 Ok(Message::Ack(Ack { of: Some(MessageType::SuspensionNotice) }).into())
             }
             Message::Unread(kind) => {
                 me.check_manager(&letter.envelope)?;
+                self.enrolment.hear();
                 if *kind == MessageType::LeagueCompleted {
                     self.enrolment.conclude();
                 }

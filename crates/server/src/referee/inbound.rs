@@ -46,6 +46,7 @@ impl RefereeDesk {
     async fn start(&self, envelope: &Envelope, order: StartMatch) -> Answered {
         let me = self.referee.enrolment.wait().await?;
         me.check_manager(envelope)?;
+        self.referee.enrolment.hear();
         let (match_id, attempt) = (order.match_id, order.attempt);
         // Whatever is wrong with an order must not cost the attempt that is running.
         let rules = self.rules(&order)?;
@@ -157,6 +158,7 @@ impl Desk for RefereeDesk {
             }
             Message::Unread(kind) => {
                 self.referee.enrolment.wait().await?.check_manager(&letter.envelope)?;
+                self.referee.enrolment.hear();
                 if kind == MessageType::LeagueCompleted {
                     self.referee.enrolment.conclude();
                 }

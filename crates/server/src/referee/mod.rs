@@ -143,6 +143,11 @@ impl Referee {
         self.enrolment.watch_end()
     }
 
+    /// Changes whenever the manager has said something.
+    pub fn heard(&self) -> watch::Receiver<()> {
+        self.enrolment.watch_heard()
+    }
+
     fn spawn(&self, bout: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         let task = lock(&self.tasks).spawn(bout);
         self.spawned.notify_one();

@@ -163,10 +163,10 @@ pub async fn referee(
     let players = exchange(REFEREE_AGENT, targets);
     let manager = exchange(REFEREE_AGENT, Targets::everywhere());
     let referee = Referee::within(&plan.manager, manager, players);
-    let (membership, league_end) = (referee.membership(), referee.league_end());
+    let (membership, ears) = (referee.membership(), (referee.league_end(), referee.heard()));
     let quit = crew.quit.subscribe();
     crew.agents.spawn(async move { referee.run(listener, application, quit).await });
-    let look = (plan, sender, league_end);
+    let look = (plan, sender, ears);
     if !crew.joined(membership, endpoint, &plan.name, look).await? {
         return crew.leave(Ending::Stopped).await;
     }
@@ -200,7 +200,7 @@ pub async fn players(
         let mut application = crew.application(&plan.agent, endpoint.clone(), name.clone());
         application.keep = keep(&plan.agent, format!("player-{}", number + 1))?;
         let player = Arc::new(cast.player(plan.seed.wrapping_add(number.into())));
-        let (membership, league_end) = (player.membership(), player.league_end());
+        let (membership, ears) = (player.membership(), (player.league_end(), player.heard()));
         let (quit, exchange) =
             (crew.quit.subscribe(), exchange(PLAYER_AGENT, Targets::everywhere()));
         crew.agents.spawn(async move {
@@ -210,13 +210,16 @@ pub async fn players(
             }
         });
         let sender: fn(PlayerId) -> Sender = |id| Sender::Player(id.to_string().into());
-        let look = (&plan.agent, sender, league_end);
+        let look = (&plan.agent, sender, ears);
         if !crew.joined(membership, endpoint, &name, look).await? {
             return crew.leave(Ending::Stopped).await;
         }
     }
     crew.stay().await
 }
+
+/// How to learn what an agent hears: the end of its league, and anything at all.
+type Ears = (watch::Receiver<bool>, watch::Receiver<()>);
 
 /// Agents that come and go together.
 struct Crew<F> {
@@ -273,7 +276,7 @@ impl<F: FnMut(AgentNews)> Crew<F> {
         mut membership: watch::Receiver<Option<Membership<Id>>>,
         endpoint: Option<String>,
         name: &str,
-        (plan, sender, league_end): (&AgentPlan, fn(Id) -> Sender, watch::Receiver<bool>),
+        (plan, sender, (league_end, heard)): (&AgentPlan, fn(Id) -> Sender, Ears),
     ) -> Result<bool, AgentError> {
         loop {
             tokio::select! {
@@ -291,6 +294,7 @@ impl<F: FnMut(AgentNews)> Crew<F> {
                         token,
                         league: league.clone(),
                         timeout: usual().default_timeout(),
+                        heard,
                     };
                     self.ends.spawn(end_of(id.to_string(), lookout, league_end));
                     let (id, name) = (id.to_string(), name.to_string());
