@@ -14,7 +14,7 @@ use league_core::manager::League;
 use league_core::time::Timestamp;
 use league_wire::message::{ErrorReport, RegisterResponse};
 use league_wire::{
-    AuthToken, Code, Dialect, Envelope, Fragment, Id, Letter, Message, Sender, shown,
+    AuthToken, Code, Dialect, Envelope, Fragment, Id, Letter, Message, QueryType, Sender, shown,
 };
 
 use super::leagues::Newcomer;
@@ -188,6 +188,8 @@ fn received(
     let begun = Begun::now();
     let bytes = body.len();
     // A newcomer is known when it is answered.
+    let is_routine =
+        matches!(message, Message::LeagueQuery(query) if query.query_type == QueryType::League);
     let is_worth_it = peer.is_proved() || Newcomer::of(message).is_some();
     let body = is_worth_it.then(|| kept(body.as_bytes(), message));
     let name = message.kind().name(dialect);
@@ -208,6 +210,10 @@ fn received(
         let hidden = secrets;
         let part = Part { name, conversation, match_id, id, stamped, bytes, body, hidden };
         let wrong = wrong.or_else(tolerated);
+        // Agents that wait ask for ever, and would fill the record with nothing.
+        if is_routine && wrong.is_none() {
+            return;
+        }
         let answer = answer(reply, dialect, wrong, peer.is_proved());
         letters.note(Note {
             league,

@@ -246,6 +246,23 @@ fn what_is_refused_and_what_does_not_arrive_is_there_with_the_reason() {
     assert!(page.contains("\nleague_letters_dropped_total "), "{page}");
 }
 
+#[test]
+fn who_asks_again_and_again_how_the_league_is_does_not_fill_the_record() {
+    let data = TempDir::new().unwrap();
+    let stage = Stage::open_in(data.path(), &Plan::players(2));
+    let player = Stranger::player(Shape::Flat);
+    player.register(&stage);
+    for query in ["GET_LEAGUE", "GET_LEAGUE", "GET_STANDINGS"] {
+        let fields = json!({"league_id": LEAGUE, "query_type": query});
+        player.call(stage.address, ("league_query", "LEAGUE_QUERY"), fields).result();
+    }
+    let is_query = |letter: &Exchanged| letter.name == "LEAGUE_QUERY";
+    let all = letters_with(data.path(), is_query);
+    let asked: Vec<_> = all.iter().filter(|letter| is_query(letter)).collect();
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert!(asked[0].body.as_ref().unwrap().contains("GET_STANDINGS"), "{asked:?}");
+}
+
 // req: OBS-2
 #[test]
 fn what_a_stranger_says_is_not_kept_and_not_taken_for_an_agents_word() {
