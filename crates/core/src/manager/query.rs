@@ -1,5 +1,6 @@
 //! What agents and people ask a league about.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{Admission, Filed, Invited, League, PlayerAdmission};
@@ -109,14 +110,28 @@ impl League {
             let pairings = past.matches.iter().map(|(pairing, _)| *pairing).collect();
             return Some(Round { pairings, byes: past.byes.clone() });
         }
-        let players: Vec<PlayerId>;
-        let field = if self.standings.players().is_empty() {
-            players = self.field().collect();
-            &players
-        } else {
-            self.standings.players()
-        };
-        self.articles.format.planned(field, round)
+        self.articles.format.planned(&self.entrants(), round)
+    }
+
+    /// How many rounds there will be with those who play, where the format knows.
+    pub fn rounds_total(&self) -> Option<u32> {
+        self.articles.format.rounds_total(u32::try_from(self.entrants().len()).ok()?)
+    }
+
+    /// How many matches there will be with those who play, where the format knows.
+    pub fn matches_total(&self) -> Option<u64> {
+        let open = self.open_round().map(|round| round.matches.len());
+        let each = open.or_else(|| self.past.first().map(|round| round.matches.len()));
+        let each = each.unwrap_or_else(|| self.entrants().len() / 2);
+        Some(u64::from(self.rounds_total()?) * each as u64)
+    }
+
+    /// Those who stood in the field at the start; before that, those who would.
+    fn entrants(&self) -> Cow<'_, [PlayerId]> {
+        match self.standings.players() {
+            [] => Cow::Owned(self.field().collect()),
+            players => Cow::Borrowed(players),
+        }
     }
 
     /// The matches of a player from `first` on, as far as they are known.

@@ -16,11 +16,10 @@ use crate::limits::LIST_WHOLE_MAX;
 /// The beginning of the round that is open, if `round` is.
 pub(super) fn round_start(league: &League, round: RoundId) -> Option<Notice> {
     let open = league.open_round().filter(|open| open.id == round)?;
-    let players = u32::try_from(league.players().len()).ok();
     Some(Notice::RoundStart(RoundStart {
         round_id: round,
         total_matches: u32::try_from(open.matches.len()).ok(),
-        total_rounds: players.and_then(|players| league.format().rounds_total(players)),
+        total_rounds: league.rounds_total(),
     }))
 }
 

@@ -231,7 +231,6 @@ pub(super) fn round(
         }
     };
     let matches: Vec<_> = open.matches.iter().enumerate().map(announced).collect();
-    let players = u32::try_from(league.players().len()).ok();
     let is_whole = matches.len() <= LIST_WHOLE_MAX;
     let total_matches = u32::try_from(matches.len()).ok();
     let own = (!is_whole).then(|| by_player(&matches));
@@ -247,7 +246,7 @@ pub(super) fn round(
         byes: open.byes.clone(),
         round_deadline: Some(open.deadline),
         total_matches,
-        total_rounds: players.and_then(|players| league.format().rounds_total(players)),
+        total_rounds: league.rounds_total(),
         more: (!is_whole).then(|| "ask with LEAGUE_QUERY GET_SCHEDULE".into()),
     };
     Some(Notice::Round { message, own, officiated })

@@ -238,8 +238,7 @@ fn overview(league: &League) -> Value {
         "referees": league.referees().len(),
         "current_round": round,
         "rounds_completed": league.past().len(),
-        "total_rounds": u32::try_from(league.players().len()).ok()
-            .and_then(|players| league.format().rounds_total(players)),
+        "total_rounds": league.rounds_total(),
     })
 }
 

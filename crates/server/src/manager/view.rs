@@ -195,13 +195,11 @@ fn rounds_total(league: &League) -> Option<u32> {
     if matches!(league.phase(), Phase::Registering) {
         return None;
     }
-    league.format().rounds_total(u32::try_from(league.players().len()).ok()?)
+    league.rounds_total()
 }
 
 pub(super) fn matches_total(league: &League) -> Option<u64> {
-    let open = league.open_round().map(|round| round.matches.len());
-    let each = open.or_else(|| league.past().first().map(|round| round.matches.len()));
-    Some(u64::from(rounds_total(league)?) * each? as u64)
+    rounds_total(league).and_then(|_| league.matches_total())
 }
 
 fn matches_done(league: &League) -> u64 {

@@ -125,10 +125,10 @@ pub(super) async fn follow(
     }
 }
 
-/// How many matches there will be in all, where the format knows.
+/// How many matches there will be in all once `players` have come, where the format knows.
 pub(super) fn matches_total(league: &League, players: u32) -> Option<u64> {
-    let rounds = league.format().rounds_total(players)?;
-    let round = league.open_round().map(|round| round.matches.len());
-    let round = round.or_else(|| league.past().first().map(|round| round.matches.len()));
-    Some(u64::from(rounds) * (round.unwrap_or(players as usize / 2) as u64))
+    if !matches!(league.phase(), Phase::Registering) {
+        return league.matches_total();
+    }
+    Some(u64::from(league.format().rounds_total(players)?) * u64::from(players / 2))
 }

@@ -133,6 +133,7 @@ fn a_player_banned_before_the_start_is_not_in_the_field() {
     hall.play_to_the_end();
     assert_eq!(hall.league.table().len(), 2);
     assert_eq!(hall.league, hall.replayed());
+    assert_eq!((hall.league.rounds_total(), hall.league.matches_total()), (Some(1), Some(1)));
 }
 
 #[test]
