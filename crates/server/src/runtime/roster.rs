@@ -69,22 +69,38 @@ pub enum RosterError {
     /// There is nobody on it.
     #[error("there is nobody on the roster {0}; its lines are {HEAD}")]
     Empty(PathBuf),
-    /// Codes were made up for it before.
-    #[error("{0} holds the codes that were made up before; name it as the roster, or remove it")]
-    CodesExist(PathBuf),
 }
 
 /// Reads a roster. Who has no code is given one, and everybody's codes go into a private file
-/// beside it, which is a roster too.
+/// beside it, which is a roster too. Who was given one before keeps it.
 ///
 /// # Errors
 /// If the roster cannot be used.
 pub fn read(file: &Path) -> Result<Roster, RosterError> {
-    let failed = |file: &Path| {
-        let file = file.to_path_buf();
-        move |source| RosterError::File { file, source }
-    };
-    let text = fs::read_to_string(file).map_err(failed(file))?;
+    let mut places = listed(file)?;
+    if places.iter().all(|place| !place.code.is_empty()) {
+        return Ok(Roster { places, codes: None });
+    }
+    let codes = file.with_extension("codes.csv");
+    let mut before = if codes.exists() { listed(&codes)? } else { vec![] };
+    before.retain(|known| places.iter().all(|place| place.code != known.code));
+    for place in places.iter_mut().filter(|place| place.code.is_empty()) {
+        let known = before
+            .iter()
+            .position(|known| (&known.student, &known.group) == (&place.student, &place.group));
+        place.code = known.map_or_else(random_hex, |at| before.remove(at).code);
+    }
+    // Whoever is no longer on the roster may be in a league all the same.
+    let lines = places.iter().chain(&before).map(line).collect::<Vec<_>>().join("\n");
+    let written = write_private(&codes, &format!("{HEAD}\n{lines}\n"));
+    written.map_err(|source| RosterError::File { file: codes.clone(), source })?;
+    Ok(Roster { places, codes: Some(codes) })
+}
+
+/// Everybody in a file, with an empty code where there is none.
+fn listed(file: &Path) -> Result<Vec<Place>, RosterError> {
+    let failed = |source| RosterError::File { file: file.into(), source };
+    let text = fs::read_to_string(file).map_err(failed)?;
     let (mut places, mut columns) = (vec![], Columns::default());
     let (mut codes_at, separator) = (BTreeMap::new(), separator(&text));
     for (number, line) in (1_usize..).zip(text.trim_start_matches('\u{feff}').lines()) {
@@ -114,19 +130,7 @@ pub fn read(file: &Path) -> Result<Roster, RosterError> {
     if places.is_empty() {
         return Err(RosterError::Empty(file.into()));
     }
-    if places.iter().all(|place| !place.code.is_empty()) {
-        return Ok(Roster { places, codes: None });
-    }
-    let codes = file.with_extension("codes.csv");
-    if codes.exists() {
-        return Err(RosterError::CodesExist(codes));
-    }
-    for place in places.iter_mut().filter(|place| place.code.is_empty()) {
-        place.code = random_hex();
-    }
-    let lines = places.iter().map(line).collect::<Vec<_>>().join("\n");
-    write_private(&codes, &format!("{HEAD}\n{lines}\n")).map_err(failed(&codes))?;
-    Ok(Roster { places, codes: Some(codes) })
+    Ok(places)
 }
 
 /// Which cell of a line is what.
@@ -269,8 +273,21 @@ mod tests {
             assert_eq!(fs::metadata(&codes).unwrap().permissions().mode() & 0o777, 0o600);
         }
         assert_eq!(read(&codes).unwrap().places, roster.places, "it is a roster too");
-        let again = read(&file).unwrap_err();
-        assert!(matches!(again, RosterError::CodesExist(_)), "nobody's code is replaced: {again}");
+    }
+
+    #[test]
+    fn whoever_was_given_a_code_keeps_it_when_others_come() {
+        let (data, file) = written("student,group\nAda,red\nAda,red\nBob,\n");
+        let before = read(&file).unwrap().places;
+        fs::write(&file, "student,group\nCyd,red\nAda,red\nAda,red\nAda,blue\n").unwrap();
+        let after = read(&file).unwrap().places;
+        assert_eq!(after[1..3], before[..2], "two of one name are two people");
+        let new = [&after[0].code, &after[3].code];
+        assert!(before.iter().all(|place| !new.contains(&&place.code)), "{new:?}");
+        let kept = read(&data.path().join("students.codes.csv")).unwrap().places;
+        let all: Vec<_> = after.iter().chain(&before[2..]).cloned().collect();
+        assert_eq!(kept, all, "Bob's code is not lost");
+        assert_eq!(read(&file).unwrap().places, after, "nothing changes by itself");
     }
 
     #[test]
