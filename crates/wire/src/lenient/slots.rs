@@ -189,7 +189,8 @@ const QUERY: &[Slot] = &[
 ];
 
 const LIMIT: &[Slot] = &[plain(&["limit"])];
-const START_ACK: &[Slot] = &[MATCH, ATTEMPT, plain(&["status"]), REASON, GAME, ROUND];
+const START_ACK: &[Slot] =
+    &[MATCH, ATTEMPT, plain(&["status"]), REASON, GAME, ROUND, plain(&["draw_commitment"])];
 
 /// The fields of the messages that strangers send to a manager or a referee; `None` of others,
 /// which are read strictly.
