@@ -38,7 +38,7 @@ pub(crate) struct ServeArgs {
     /// The configuration file
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Where to listen [default: 127.0.0.1:8000]
+    /// Where to listen [default: 127.0.0.1:8000, or a free port if that one is taken]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<String>,
     /// Where the record is kept [default: league-data]

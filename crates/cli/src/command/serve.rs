@@ -71,6 +71,13 @@ fn told(news: ServeNews, json: bool, networks: &[String]) {
                 logging::tell(Level::Warning, Component::Manager, output::UNENCRYPTED);
             }
         }
+        ServeNews::Moved { wanted, address } => {
+            let text = format!(
+                "{wanted} is taken, so this manager listens on {address}: name it to agents and \
+                 commands with --manager http://{address}, or choose a port with --listen"
+            );
+            logging::tell(Level::Warning, Component::Manager, &text);
+        }
         ServeNews::Otherwise(league, differences) => {
             let text = format!(
                 "league {league} keeps what it was founded with, whatever the configuration says \

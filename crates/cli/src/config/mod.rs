@@ -148,9 +148,11 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
     })?;
     let data = PathBuf::from(data);
     let listen = listen_at;
+    let may_move = resolver.is_default("listen");
     let roster = roster.map(|file| PathBuf::from(file.into_inner()));
     let plan = ServePlan {
         listen,
+        may_move,
         data,
         secret,
         admin,
@@ -227,6 +229,11 @@ impl Resolver {
     fn place<T>(&self, written: &Spanned<T>) -> Origin {
         let place = self.file.as_ref().map(|file| file.place(&written.span()));
         Origin::File(place.unwrap_or_default())
+    }
+
+    /// Whether nobody has said anything about it.
+    fn is_default(&self, key: &str) -> bool {
+        self.lines.iter().any(|line| line.key == key && matches!(line.origin, Origin::Default))
     }
 
     /// What to name when a value cannot be used.

@@ -372,6 +372,27 @@ fn a_port_that_is_taken_is_said_so() {
     assert!(!place.data().exists(), "nothing was begun");
 }
 
+#[test]
+fn a_manager_that_was_told_no_port_takes_a_free_one_and_says_so() {
+    let place = Place::new();
+    // Whoever else has the port serves as well.
+    let _taken = TcpListener::bind("127.0.0.1:8000");
+    let office = Office::open_with(&place, "");
+    assert_ne!(office.address, "127.0.0.1:8000");
+    let health = office.look("/api/v1/leagues").expect("it is there");
+    assert_eq!(health["leagues"].as_array().unwrap().len(), 0, "{health}");
+    let said = std::fs::read_to_string(place.path().join("stderr.txt")).unwrap();
+    let expected =
+        format!("127.0.0.1:8000 is taken, so this manager listens on {}", office.address);
+    assert!(said.contains(&expected), "{said}");
+    office.service.terminate();
+    assert_eq!(office.service.end(), Some(0));
+    std::fs::write(place.path().join("league.toml"), "listen = \"127.0.0.1:8000\"\n").unwrap();
+    let written = place.run("serve");
+    assert_eq!(written.code, Some(1));
+    assert!(written.stderr.contains("\nhint: something listens there"), "{}", written.stderr);
+}
+
 // req: ARCH-2
 #[test]
 fn agents_take_the_documented_ports_unless_told_otherwise() {

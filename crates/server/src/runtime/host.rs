@@ -42,6 +42,8 @@ const MANAGER_AGENT: &str = concat!("league_manager/", env!("CARGO_PKG_VERSION")
 pub struct ServePlan {
     /// Where it listens.
     pub listen: SocketAddr,
+    /// Whether another port will do when that one is taken.
+    pub may_move: bool,
     /// Where the record is kept.
     pub data: PathBuf,
     /// The server's secret, if it is not the one in the data directory.
@@ -77,6 +79,13 @@ pub enum ServeNews {
         journal: PathBuf,
         /// The leagues it has.
         leagues: Vec<Hosted>,
+    },
+    /// Where it would listen somebody else does; it takes a free port instead.
+    Moved {
+        /// Where it would.
+        wanted: SocketAddr,
+        /// Where it does.
+        address: SocketAddr,
     },
     /// The configuration says something else than the league was founded with, which holds.
     Otherwise(LeagueId, Vec<String>),
@@ -163,9 +172,7 @@ pub async fn serve(
     mut stop: watch::Receiver<bool>,
     mut tell: impl FnMut(ServeNews),
 ) -> Result<(), ServeError> {
-    let taken = |source| ServeError::Listen { address: plan.listen, source };
-    let listener = TcpListener::bind(plan.listen).await.map_err(taken)?;
-    let address = listener.local_addr().map_err(taken)?;
+    let (listener, address) = listen(plan, &mut tell).await?;
     let networks = plan.networks.iter().copied();
     let targets = networks.fold(Targets::of_server(address), Targets::and);
     let is_open = plan.open_referees || address.ip().to_canonical().is_loopback();
@@ -204,6 +211,27 @@ pub async fn serve(
         guard::outcome(left);
     }
     Ok(())
+}
+
+/// Takes the port that is wanted, or a free one if that will do.
+async fn listen(
+    plan: &ServePlan,
+    tell: &mut impl FnMut(ServeNews),
+) -> Result<(TcpListener, SocketAddr), ServeError> {
+    let wanted = plan.listen;
+    let failed = |source| ServeError::Listen { address: wanted, source };
+    let bound = match TcpListener::bind(wanted).await {
+        Err(error) if plan.may_move && error.kind() == io::ErrorKind::AddrInUse => {
+            TcpListener::bind((wanted.ip(), 0)).await
+        }
+        bound => bound,
+    };
+    let listener = bound.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    if wanted.port() != 0 && address != wanted {
+        tell(ServeNews::Moved { wanted, address });
+    }
+    Ok((listener, address))
 }
 
 /// Who may play in the league that is founded with the manager.
