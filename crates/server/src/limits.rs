@@ -95,6 +95,8 @@ pub const REFEREE_MATCHES_DEFAULT: u32 = 64;
 pub const FINISHED_MATCHES_MAX: usize = 4_096;
 /// Time that a referee which stops takes to report and to tell what is decided.
 pub const REFEREE_LEAVE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Time that referees get when a league that is played in one process is stopped.
+pub const STOP_PATIENCE: Duration = Duration::from_millis(250);
 /// Time that agents stay after the end of their league, for the last words of its referees.
 pub const LINGER: Duration = Duration::from_secs(1);
 /// Complaints of agents that cannot reach their manager which may wait to be told.

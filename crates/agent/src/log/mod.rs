@@ -147,6 +147,11 @@ pub fn start(level: Level, format: Format, write: impl FnMut(&str) + Send + 'sta
     Logging(())
 }
 
+/// From now on nothing below `level` is written.
+pub fn hush(level: Level) {
+    FLOOR.fetch_max(level as u8, Ordering::Relaxed);
+}
+
 fn keep_writing(work: Receiver<Work>, mut write: impl FnMut(&str)) {
     let mut told = 0;
     for work in work {

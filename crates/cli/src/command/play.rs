@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use league_agent::log::Level;
+use league_agent::log::{self, Level};
 use league_server::journal::sqlite::OpenError;
 use league_server::manager;
 use league_server::runtime::{self, PlayError, PlayNews, PlayPlan, PlayReport, Progress};
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &PlayArgs) -> Result<(), Failure> {
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    let report = runtime.block_on(play(&plan))?;
+    let report = runtime.block_on(play(&plan, log.level.is_none()))?;
     let text = if args.json {
         format!("{}\n", summary::for_programs(&plan, &report))
     } else {
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &PlayArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn play(plan: &PlayPlan) -> Result<PlayReport, Failure> {
+async fn play(plan: &PlayPlan, leave_quietly: bool) -> Result<PlayReport, Failure> {
     let (stop, stopping) = watch::channel(false);
     let bar = progress_bar();
     logging::above(&bar);
@@ -58,6 +58,10 @@ async fn play(plan: &PlayPlan) -> Result<PlayReport, Failure> {
     let signal = Cell::new(None);
     let listen = async {
         signal.set(Some(Signal::received().await));
+        // What goes wrong from now on does because everybody leaves.
+        if leave_quietly {
+            log::hush(Level::Error);
+        }
         stop.send_replace(true);
         std::future::pending::<()>().await;
     };

@@ -263,6 +263,7 @@ fn a_league_that_was_interrupted_goes_on_where_it_was() {
         let (_, before) = results(&place).unwrap();
         assert!((20..120).contains(&before), "it must be stopped in the middle: {before}");
         assert_eq!(stopped.stderr.contains("the same command goes on with it"), signal == "INT");
+        assert!(!stopped.stderr.contains("WARNING"), "it leaves quietly: {}", stopped.stderr);
 
         let other = place.run("play --players 17 --set points_win=4 --json");
         assert_eq!((other.code, other.stdout.as_str()), (Some(2), ""), "{}", other.stderr);

@@ -30,7 +30,7 @@ use tokio::task::JoinSet;
 use super::resume::{self, Unfinished};
 use super::{PlayError, PlayPlan, front, keyring};
 use crate::journal::Journal;
-use crate::limits::REFEREE_MATCHES_DEFAULT;
+use crate::limits::{REFEREE_MATCHES_DEFAULT, STOP_PATIENCE};
 use crate::manager::{Actor, AskError, Books, Manager, Outbound, Rates, Stub};
 use crate::referee::Referee;
 use crate::secret;
@@ -192,13 +192,18 @@ impl Hall {
         self.league.clone()
     }
 
-    /// Sends everybody home and says how many calls were made.
-    pub(super) async fn close(mut self) -> u64 {
+    /// Sends everybody home, at once if the league is not over, and says how many calls were made.
+    pub(super) async fn close(mut self, at_once: bool) -> u64 {
         self.close.send_replace(true);
         // It says nothing; that it is gone is the news.
         let _left = self.writer_left.await;
         self.relieve.send_replace(true);
-        while self.referees.join_next().await.is_some() {}
+        // The books are closed: referees would only try in vain to report.
+        let patience = if at_once { STOP_PATIENCE } else { Duration::MAX };
+        let relieved = async { while self.referees.join_next().await.is_some() {} };
+        if tokio::time::timeout(patience, relieved).await.is_err() {
+            self.referees.shutdown().await;
+        }
         self.quit.send_replace(true);
         while self.tasks.join_next().await.is_some() {}
         self.exchanges.iter().map(Exchange::calls).sum()

@@ -192,7 +192,7 @@ pub async fn play(
         outcome = recount::follow(journal.clone(), league, plan.players, progress) => outcome,
     };
     let wall = started.elapsed();
-    let http_calls = hall.close().await;
+    let http_calls = hall.close(matches!(outcome, Err(PlayError::Stopped { .. }))).await;
     Ok(PlayReport { recount: outcome?, http_calls, before, wall, journal: file })
 }
 
