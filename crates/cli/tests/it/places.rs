@@ -171,6 +171,32 @@ fn without_a_roster_the_address_is_let_go() {
 }
 
 #[test]
+fn every_order_is_in_the_trace_with_its_reason() {
+    let place = Place::new();
+    let office = Office::open(&place);
+    found(&office, &place, "--league spring --start manual");
+    let _mine = office.seat(&place, "player --name Mine");
+    for order in ["ban P01 --reason cheats", "close --reason enough"] {
+        assert_eq!(office.run(&place, order).code, Some(0), "{order}");
+    }
+    let text = place.run("trace --league spring").stdout;
+    assert!(text.contains("Z  ban P01: cheats\n") && text.contains("Z  close: enough\n"), "{text}");
+    let traced = |line: &str| -> Value {
+        let run = place.run(&format!("trace --league spring --json {line}"));
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    let all = traced("");
+    let ban = &all["orders"][0];
+    assert_eq!((&ban["order"], &ban["about"]), (&"ban".into(), &"P01".into()), "{all}");
+    assert_eq!((&ban["by"], &ban["reason"]), (&"administrator".into(), &"cheats".into()));
+    assert_eq!(all["orders"].as_array().unwrap().len(), 2, "{all}");
+    let one = traced("--agent P01");
+    assert_eq!(one["orders"], Value::Array(vec![ban.clone()]));
+    let told = place.run("trace --league spring --agent P01").stdout;
+    assert!(told.contains("ban P01: cheats") && !told.contains("enough"), "{told}");
+}
+
+#[test]
 fn a_referee_with_a_new_token_gets_its_matches_when_it_shows_it() {
     let place = Place::new();
     let office = Office::open(&place);

@@ -47,8 +47,58 @@ pub struct LeagueRecord {
     pub names: BTreeMap<String, String>,
     /// Every match that was ever announced.
     pub matches: BTreeMap<MatchId, MatchRecord>,
+    /// What the administrator ordered, the earliest first.
+    pub orders: Vec<Ordered>,
     /// Whether it has come to its end.
     pub completed: bool,
+}
+
+/// An order of the administrator.
+#[derive(Debug, Clone)]
+pub struct Ordered {
+    /// When.
+    pub at: Timestamp,
+    /// Which.
+    pub order: Order,
+    /// Why.
+    pub reason: Arc<str>,
+}
+
+impl Ordered {
+    /// The command that gives it.
+    pub const fn word(&self) -> &'static str {
+        match self.order {
+            Order::Ban(_) => "ban",
+            Order::Reinstate(_) => "reinstate",
+            Order::Approve(_) => "approve",
+            Order::Pause => "pause",
+            Order::Resume => "resume",
+            Order::CloseRegistration => "close",
+            Order::Cancel(_) => "annul",
+            Order::Rematch(_) => "rematch",
+            Order::Archive => "archive",
+            Order::Rotate(_) => "rotate",
+            Order::Release(_) => "release",
+            Order::Enrol => "roster add",
+        }
+    }
+
+    /// The agent or the match that it is about, if it is about one.
+    pub fn about(&self) -> Option<String> {
+        match self.order {
+            Order::Ban(agent)
+            | Order::Reinstate(agent)
+            | Order::Rotate(agent)
+            | Order::Release(agent) => Some(agent.to_string()),
+            Order::Approve(referee) => Some(referee.to_string()),
+            Order::Cancel(match_id) | Order::Rematch(match_id) => Some(match_id.to_string()),
+            Order::Pause
+            | Order::Resume
+            | Order::CloseRegistration
+            | Order::Archive
+            | Order::Enrol => None,
+        }
+    }
 }
 
 /// What the journal says about one match.
@@ -147,6 +197,7 @@ impl LeagueRecord {
             founded: Timestamp::from_millis(0),
             names: BTreeMap::new(),
             matches: BTreeMap::new(),
+            orders: vec![],
             completed: false,
         };
         walk(view, id, |seq, event| record.add(seq, event))?;
@@ -212,8 +263,12 @@ impl LeagueRecord {
                 let text = format!("played again by order; attempt {attempt} goes to {referee}");
                 self.remark(match_id, at, text);
             }
-            Fact::Administered { order: Order::Rematch(match_id), reason } => {
-                self.remark(match_id, at, format!("the administrator wants a rematch: {reason}"));
+            Fact::Administered { order, reason } => {
+                if let Order::Rematch(match_id) = order {
+                    let text = format!("the administrator wants a rematch: {reason}");
+                    self.remark(match_id, at, text);
+                }
+                self.orders.push(Ordered { at, order, reason });
             }
             Fact::ConductNoted { match_id, conduct } => self.conduct(match_id, at, &conduct),
             Fact::LeagueStarted
@@ -221,7 +276,6 @@ impl LeagueRecord {
             | Fact::AgentChanged { .. }
             | Fact::AdmissionSet(_)
             | Fact::CodeRedeemed { .. }
-            | Fact::Administered { .. }
             | Fact::PlayerReturned { .. }
             | Fact::RefereeReturned { .. }
             | Fact::TokenReplaced { .. }
@@ -332,7 +386,8 @@ mod tests {
     fn what_counts_is_not_always_what_was_reported() {
         let (names, matches) = (BTreeMap::new(), BTreeMap::new());
         let (id, founded) = ("test".parse().unwrap(), Timestamp::default());
-        let mut league = LeagueRecord { id, founded, names, matches, completed: false };
+        let mut league =
+            LeagueRecord { id, founded, names, matches, orders: vec![], completed: false };
         let (round, referee) = (RoundId::FIRST, RefereeId::new(1));
         let pairing = Pairing { a: PlayerId::new(1), b: PlayerId::new(2) };
         let at = Timestamp::default();

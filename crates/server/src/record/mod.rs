@@ -9,7 +9,7 @@ pub mod transcript;
 
 pub use crate::letters::{Exchanged, Way};
 pub use expire::{Expired, expire, rehearse};
-pub use league::{Found, Kept, LeagueRecord, MatchRecord, ReadError, founded};
+pub use league::{Found, Kept, LeagueRecord, MatchRecord, Ordered, ReadError, founded};
 pub use league_wire::redact;
 pub use pack::{Unpacked, pack, unpack};
 pub use post::Post;

@@ -5,7 +5,7 @@ use league_core::manager::Recorded;
 use league_core::seat::Seat;
 use league_core::verdict::Verdict;
 use league_server::record::{
-    Exchanged, Found, Kept, LeagueRecord, MatchRecord, Post, Transcript, Way,
+    Exchanged, Found, Kept, LeagueRecord, MatchRecord, Ordered, Post, Transcript, Way,
 };
 use league_wire::iso;
 use serde_json::{Value, json};
@@ -15,7 +15,12 @@ use super::Told;
 /// Every match with its result.
 pub(super) fn list(league: &LeagueRecord, matches: &[&MatchRecord]) -> Value {
     let matches: Vec<_> = matches.iter().copied().map(summary).collect();
-    json!({ "league_id": league.id.as_str(), "completed": league.completed, "matches": matches })
+    json!({
+        "league_id": league.id.as_str(),
+        "completed": league.completed,
+        "matches": matches,
+        "orders": league.orders.iter().map(order).collect::<Vec<_>>(),
+    })
 }
 
 /// The matches with everything that was said in them.
@@ -38,6 +43,7 @@ pub(super) fn matches(
         "league_id": league.id.as_str(),
         "completed": league.completed,
         "matches": matches,
+        "orders": super::concerning(league, told, agent).into_iter().map(order).collect::<Vec<_>>(),
         "letters": post.letters.iter().map(letter).collect::<Vec<_>>(),
         "letters_dropped": post.dropped,
         "letters_unreadable": post.unreadable,
@@ -45,6 +51,16 @@ pub(super) fn matches(
 }
 
 /// A letter and its answer, as the manager saw them.
+fn order(ordered: &Ordered) -> Value {
+    json!({
+        "at": iso::format(ordered.at),
+        "by": "administrator",
+        "order": ordered.word(),
+        "about": ordered.about(),
+        "reason": &*ordered.reason,
+    })
+}
+
 fn letter(letter: &Exchanged) -> Value {
     let direction = match letter.way {
         Way::Came => "received",

@@ -13,7 +13,9 @@ use league_core::id::{ConversationId, LeagueId, MatchId};
 use league_core::seat::Seat;
 use league_server::journal::JournalError;
 use league_server::journal::sqlite::{OpenError, SqliteView};
-use league_server::record::{self, Exchanged, Found, LeagueRecord, MatchRecord, Post, ReadError};
+use league_server::record::{
+    self, Exchanged, Found, LeagueRecord, MatchRecord, Ordered, Post, ReadError,
+};
 
 use crate::report::{Failure, Hint};
 use crate::{near, output};
@@ -119,6 +121,17 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
     };
     output::print(&text).context("cannot write to stdout")?;
     Ok(())
+}
+
+/// The orders about an agent, or about the matches that are told.
+fn concerning<'a>(
+    league: &'a LeagueRecord,
+    told: &[Told<'_>],
+    agent: Option<&str>,
+) -> Vec<&'a Ordered> {
+    let is_told = |about: &str| told.iter().any(|told| told.record.match_id.to_string() == about);
+    let concerns = |about: String| agent == Some(&about) || is_told(&about);
+    league.orders.iter().filter(|order| order.about().is_some_and(concerns)).collect()
 }
 
 /// The journal in `data`, for reading.

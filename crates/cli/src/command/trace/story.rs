@@ -9,7 +9,8 @@ use league_core::seat::Seat;
 use league_core::time::Timestamp;
 use league_core::verdict::Verdict;
 use league_server::record::{
-    Entry, Exchanged, Found, Kept, Kind, LeagueRecord, MatchRecord, Post, TOLERATED, Transcript,
+    Entry, Exchanged, Found, Kept, Kind, LeagueRecord, MatchRecord, Ordered, Post, TOLERATED,
+    Transcript,
 };
 use league_wire::{Dialect, MessageType, iso};
 
@@ -28,6 +29,7 @@ pub(super) fn list(league: &LeagueRecord, matches: &[&MatchRecord], data: &Path)
         out.push_str(text.trim_end());
         out.push('\n');
     }
+    orders(&mut out, &league.orders.iter().collect::<Vec<_>>());
     let data = data.display();
     let first = matches.first().map(|record| record.match_id.to_string());
     match first {
@@ -43,6 +45,19 @@ pub(super) fn list(league: &LeagueRecord, matches: &[&MatchRecord], data: &Path)
     }
     .expect("a string takes everything");
     out
+}
+
+/// What the administrator ordered, and why.
+fn orders(out: &mut String, orders: &[&Ordered]) {
+    if orders.is_empty() {
+        return;
+    }
+    out.push_str("\n  orders of the administrator\n");
+    for order in orders {
+        let (at, word) = (iso::format(order.at), order.word());
+        let about = order.about().map(|about| format!(" {about}")).unwrap_or_default();
+        out.push_str(&format!("  {at}  {word}{about}: {}\n", printable(&order.reason)));
+    }
 }
 
 fn line(record: &MatchRecord) -> [String; 5] {
@@ -88,6 +103,7 @@ pub(super) fn matches(
         post.letters.iter().partition(is_shown);
     let mut outside = outside.into_iter().peekable();
     let mut out = String::new();
+    orders(&mut out, &super::concerning(league, told, agent));
     for Told { record, found, is_whole } in told {
         if let Some(begins) = beginning(found, record) {
             let mut before = vec![];
