@@ -69,16 +69,16 @@ fn the_shape_an_agent_answers_to_is_found_and_costs_nothing() {
     stage.close();
 }
 
-#[test]
-fn a_server_that_stumbles_over_other_shapes_keeps_its_own() {
+/// Two players that do not know one kind of news, and what they do about other shapes.
+fn keep_their_shape(prepare: impl Fn(&Stranger)) {
     let mut stage = Stage::open(&Plan::players(2));
     stage.seat_referee();
-    let players = [Shape::Flat, Shape::Flat].map(|shape| {
+    let players = [Shape::Flat, Shape::Typed].map(|shape| {
         let player = Stranger::player_that(shape, |call| match call.kind {
             "ROUND_ANNOUNCEMENT" => Say::Body(unknown_method(&call.id)),
             _ => Say::Usual,
         });
-        player.stumble_over_other_shapes();
+        prepare(&player);
         player.register(&stage);
         player
     });
@@ -90,21 +90,11 @@ fn a_server_that_stumbles_over_other_shapes_keeps_its_own() {
 }
 
 #[test]
+fn a_server_that_stumbles_over_other_shapes_keeps_its_own() {
+    keep_their_shape(Stranger::stumble_over_other_shapes);
+}
+
+#[test]
 fn who_does_not_know_some_news_keeps_its_shape() {
-    let mut stage = Stage::open(&Plan::players(2));
-    stage.seat_referee();
-    let players = [Shape::Flat, Shape::Typed].map(|shape| {
-        let player = Stranger::player_that(shape, |call| match call.kind {
-            "ROUND_ANNOUNCEMENT" => Say::Body(unknown_method(&call.id)),
-            _ => Say::Usual,
-        });
-        player.refuse_other_shapes();
-        player.register(&stage);
-        player
-    });
-    let events = stage.whole_league();
-    all_were_games(&events, 1);
-    assert!(settled(&events).is_empty());
-    drop(players);
-    stage.close();
+    keep_their_shape(Stranger::refuse_other_shapes);
 }
