@@ -1,11 +1,9 @@
 //! Whom a manager and a referee that others can reach call on behalf of strangers.
 
-use std::net::TcpListener;
-
 use serde_json::{Value, json};
 
 use crate::program::Place;
-use crate::service::{Office, Service, post, request, until};
+use crate::service::{Office, Service, free_address, post, request, until};
 use crate::services::{REFEREE, events};
 
 /// Registers a player that says it is called at `endpoint`.
@@ -94,7 +92,7 @@ fn a_referee_in_the_open_leaves_such_players_to_others() {
     let office = Office::open(&place);
     let line = "create --league spring --start players=4 --set announcement_lead=0s";
     assert_eq!(office.run(&place, line).code, Some(0));
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let free = free_address().port();
     let open = format!(
         "{REFEREE} --json --manager {} --listen 0.0.0.0:{free} \
          --endpoint http://127.0.0.1:{free}/mcp",

@@ -1,8 +1,9 @@
 //! Services as processes of their own, and how a test talks to them.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use league_agent::ambient::Mark;
@@ -69,6 +70,18 @@ impl Drop for Service {
         drop(self.child.kill());
         drop(self.child.wait());
     }
+}
+
+/// An address where nobody listens. The system gives the ports that it hands out by itself to the
+/// next who asks, which may be another test; these it does not hand out.
+pub(crate) fn free_address() -> SocketAddr {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    const PORTS: std::ops::Range<u16> = 20_000..30_000;
+    let spread = u16::try_from(std::process::id() % 10_000).unwrap();
+    let all = std::iter::repeat_with(|| NEXT.fetch_add(1, Ordering::Relaxed));
+    let mut ports = all.map(|next| PORTS.start + (spread + next) % (PORTS.end - PORTS.start));
+    let is_free = |port: &u16| TcpListener::bind(("0.0.0.0", *port)).is_ok();
+    SocketAddr::from(([127, 0, 0, 1], ports.find(is_free).unwrap()))
 }
 
 /// Looks until there is something to see.

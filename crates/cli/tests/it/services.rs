@@ -8,7 +8,7 @@ use league_server::runtime::Recount;
 use serde_json::{Value, json};
 
 use crate::program::{Place, Run};
-use crate::service::{Office, Service, get, post, request, until};
+use crate::service::{Office, Service, free_address, get, post, request, until};
 
 pub(crate) const REFEREE: &str = "referee --league spring --join-key league-data/join-key-spring";
 
@@ -151,7 +151,7 @@ fn a_manager_that_is_killed_goes_on_where_it_was() {
 #[test]
 fn agents_wait_for_a_manager_that_is_not_there_yet() {
     let place = Place::new();
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let free = free_address();
     let line = |agent: &str| format!("{agent} --manager {free} --listen 127.0.0.1:0 --json");
     let mut referee = Service::start(&place, &line("referee"));
     let mut players = Service::start(&place, &line("player --count 2"));
@@ -466,7 +466,7 @@ fn what_is_not_there_is_said_in_json_too() {
 #[test]
 fn the_administrator_is_at_home_where_league_toml_is() {
     let place = Place::new();
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let free = free_address();
     let text = format!("listen = \"{free}\"\ndata = \"spring-data\"\n[league]\nid = \"spring\"\n");
     std::fs::write(place.path().join("league.toml"), text).unwrap();
     let mut service = Service::start(&place, "serve --json");
