@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use serde_json::{Value, json};
 
 use crate::program::Place;
-use crate::service::{Office, request, until};
+use crate::service::{Office, free_address, request, until};
 use crate::services::{REFEREE, events, found};
 
 const STUDENTS: &str = "code,student,group\n,\"Lovelace, Ada\",red\nturing42,Alan,blue\n";
@@ -230,7 +230,7 @@ fn a_manager_in_the_open_gives_matches_to_its_own_referees_only() {
     let place = Place::new();
     let office = Office::open(&place);
     found(&office, &place, "--league spring --set announcement_lead=0s");
-    let port = office.address.rsplit(':').next().unwrap().to_string();
+    let port = free_address().port();
     office.service.terminate();
     assert_eq!(office.service.end(), Some(0));
     let open = format!("0.0.0.0:{port} --allow-network 127.0.0.0/8");
