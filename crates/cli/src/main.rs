@@ -22,11 +22,6 @@ use clap::Parser;
 
 use args::{Args, Command};
 
-/// A league of a hundred passes on messages of 30 KB all the time, from many threads; the system's
-/// allocator spends a seventh of the time on that, this one a twentieth.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let args = Args::parse();
     let outcome = match &args.command {
