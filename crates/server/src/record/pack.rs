@@ -9,8 +9,8 @@ const PLAIN: u8 = 0;
 /// Compressed by DEFLATE, without a header.
 const DEFLATE: u8 = 1;
 
-/// More effort makes a transcript hardly smaller and takes several times as long.
-const EFFORT: u8 = 2;
+/// The least: more makes a transcript hardly smaller and takes several times as long.
+const EFFORT: u8 = 1;
 
 /// What was found where a transcript should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
