@@ -8,6 +8,9 @@ use serde::Serialize;
 use crate::json::Json;
 use crate::write::Object;
 
+/// What an item of a list takes, for most lists.
+const LIKELY_ITEM_BYTES: usize = 144;
+
 /// A piece of valid JSON.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fragment(Arc<str>);
@@ -38,7 +41,7 @@ impl Fragment {
 
     /// The list of objects that `each` writes.
     pub(crate) fn list<T>(items: &[T], each: impl Fn(&T, &mut Object<'_>)) -> Self {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(items.len() * LIKELY_ITEM_BYTES + 2);
         Object::write_list(&mut out, items, each);
         Self::own(out)
     }
@@ -50,6 +53,11 @@ impl Fragment {
     /// The JSON itself.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// How long those are together that there are.
+    pub(crate) fn total<'a>(all: impl IntoIterator<Item = &'a Option<Self>>) -> usize {
+        all.into_iter().flatten().map(|fragment| fragment.0.len()).sum()
     }
 
     /// The JSON for reading.

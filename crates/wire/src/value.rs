@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::str::FromStr;
 
+use league_core::game::Move;
 use league_core::id::{
     AgentId, ConversationId, GameType, LeagueId, MatchId, PlayerId, RefereeId, RoundId,
 };
@@ -309,6 +310,15 @@ impl Emit for MoveValue {
     fn emit(&self, out: &mut Vec<u8>) {
         match self {
             Self::Text(text) => text.emit(out),
+            Self::Number(number) => number.emit(out),
+        }
+    }
+}
+
+impl Emit for Move {
+    fn emit(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Word(word) => word.as_str().emit(out),
             Self::Number(number) => number.emit(out),
         }
     }

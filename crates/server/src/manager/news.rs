@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use league_core::draw::Draw;
-use league_core::game::Move;
 use league_core::id::{AgentId, MatchId, PlayerId, RefereeId, RoundId};
 use league_core::manager::dispatch::Handout;
 use league_core::manager::{League, OpenMatch, OpenRound, PastMatch, Phase, Player};
@@ -20,7 +19,7 @@ use league_wire::message::{
     StartMatch, SuspensionNotice,
 };
 use league_wire::{
-    AgentState, AuthToken, Dialect, DrawSeed, Fragment, Listed, Message, MoveValue, PlayerResult,
+    AgentState, AuthToken, Dialect, DrawSeed, Fragment, Listed, Message, PlayerResult,
 };
 
 use super::relay::{self, Mailboxes};
@@ -426,8 +425,8 @@ fn past_game(past: &PastMatch) -> PastGame {
         round_id: past.match_id.round,
         match_id: past.match_id,
         opponent_id: past.opponent,
-        your_choice: past.own.as_ref().map(move_value),
-        opponent_choice: past.theirs.as_ref().map(move_value),
+        your_choice: past.own.clone(),
+        opponent_choice: past.theirs.clone(),
         drawn_number: past.number,
         result: match past.score {
             Score::Win => PlayerResult::Win,
@@ -436,13 +435,6 @@ fn past_game(past: &PastMatch) -> PastGame {
             Score::TechnicalLoss => PlayerResult::TechnicalLoss,
             Score::None => PlayerResult::Cancelled,
         },
-    }
-}
-
-fn move_value(made: &Move) -> MoveValue {
-    match made {
-        Move::Word(word) => MoveValue::Text(word.to_string()),
-        Move::Number(number) => MoveValue::Number(*number),
     }
 }
 

@@ -44,7 +44,8 @@ fn encode_as(
 ) -> Vec<u8> {
     let slip = Slip { id: &id, asks: true, correlation: None, alias };
     let method = if dialect == Dialect::Tool { CALL_TOOL } else { called };
-    frame::write_request(id, method, |out| match dialect {
+    let room = letter.message.encoded_bytes();
+    frame::write_request(id, method, room, |out| match dialect {
         Dialect::Flat | Dialect::Typed | Dialect::V21 | Dialect::Enveloped | Dialect::Payload => {
             write(dialect, letter, slip, out);
         }

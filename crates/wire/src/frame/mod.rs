@@ -393,9 +393,14 @@ fn rpc_error(raw: Json<'_>) -> Result<RpcError<'_>, String> {
     read().map_err(|error| error.to_string())
 }
 
-/// A request with the parameters that `params` writes.
-pub(crate) fn write_request(id: u64, method: &str, params: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-    let mut out = Vec::with_capacity(1_024);
+/// A request with the parameters that `params` writes, which have `room` bytes in long pieces.
+pub(crate) fn write_request(
+    id: u64,
+    method: &str,
+    room: usize,
+    params: impl FnOnce(&mut Vec<u8>),
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(1_024 + room);
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":");
     method.emit(&mut out);
     out.extend_from_slice(b",\"params\":");

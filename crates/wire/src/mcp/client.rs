@@ -20,7 +20,7 @@ pub const GREETED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialize
 
 /// The request that greets; `name` and `version` say who we are.
 pub fn greeting(id: u64, name: &str, version: &str) -> Vec<u8> {
-    write_request(id, "initialize", |out| {
+    write_request(id, "initialize", 0, |out| {
         Object::write(out, |o| {
             o.field("protocolVersion", VERSION);
             o.object("capabilities", |_| {});
@@ -40,7 +40,7 @@ pub fn greeted_in(body: &[u8]) -> Option<String> {
 
 /// The request that asks for the tools.
 pub fn list_tools(id: u64) -> Vec<u8> {
-    write_request(id, "tools/list", |out| out.extend_from_slice(b"{}"))
+    write_request(id, "tools/list", 0, |out| out.extend_from_slice(b"{}"))
 }
 
 fn result_of(body: &[u8]) -> Option<Json<'_>> {
@@ -84,7 +84,7 @@ impl Toolbox {
         let arguments = params.raw("arguments").ok()??;
         let id = request.id?.as_json().parse().ok()?;
         let kept = shelf.kept(arguments.inner("params.arguments").ok()?, arguments.value());
-        Some(write_request(id, CALL_TOOL, |out| {
+        Some(write_request(id, CALL_TOOL, 0, |out| {
             out.extend_from_slice(b"{\"name\":");
             name.emit(out);
             out.extend_from_slice(b",\"arguments\":");

@@ -172,6 +172,10 @@ impl Body for ParityCall {
         o.optional("last_rtt_ms", self.last_rtt_ms.as_ref());
         o.state("game_state", self.game_state);
     }
+
+    fn encoded_bytes(&self) -> usize {
+        Fragment::total([&self.your_standings, &self.standings, &self.game_history])
+    }
 }
 
 /// What documents 000 and 003 put into `context`.
@@ -265,6 +269,10 @@ impl Body for MoveCall {
         o.optional("budget_ms", self.budget_ms.as_ref());
         o.optional("last_rtt_ms", self.last_rtt_ms.as_ref());
         o.state("game_state", self.game_state);
+    }
+
+    fn encoded_bytes(&self) -> usize {
+        Fragment::total([&self.your_standings, &self.standings, &self.game_history])
     }
 }
 

@@ -1,9 +1,9 @@
 //! A player's past games, as they stand in `game_history`.
 
+use league_core::game::Move;
 use league_core::id::{MatchId, PlayerId, RoundId};
 
 use crate::fragment::Fragment;
-use crate::value::MoveValue;
 use crate::word::PlayerResult;
 use crate::write::Object;
 
@@ -17,9 +17,9 @@ pub struct PastGame {
     /// Against whom.
     pub opponent_id: PlayerId,
     /// The player's own choice.
-    pub your_choice: Option<MoveValue>,
+    pub your_choice: Option<Move>,
     /// The opponent's choice.
-    pub opponent_choice: Option<MoveValue>,
+    pub opponent_choice: Option<Move>,
     /// The number that was drawn.
     pub drawn_number: Option<u32>,
     /// What it was for the player.

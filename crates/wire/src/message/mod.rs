@@ -52,6 +52,10 @@ pub(crate) trait Body: Sized {
     fn read(f: &Fields<'_>) -> Result<Self, DecodeError>;
     /// Describes the fields to the writer.
     fn write(&self, o: &mut Object<'_>);
+    /// How many bytes of it are long pieces that were encoded before: the writer makes room once.
+    fn encoded_bytes(&self) -> usize {
+        0
+    }
 }
 
 macro_rules! messages {
@@ -93,6 +97,13 @@ macro_rules! messages {
                 match self {
                     $(Self::$variant(body) => body.write(o),)*
                     Self::Unread(_) => unreachable!("what was not read is not written"),
+                }
+            }
+
+            pub(crate) fn encoded_bytes(&self) -> usize {
+                match self {
+                    $(Self::$variant(body) => body.encoded_bytes(),)*
+                    Self::Unread(_) => 0,
                 }
             }
         }

@@ -186,6 +186,10 @@ impl Body for MatchResultReport {
         o.optional("referee_signature", self.referee_signature.as_ref());
         o.optional("transcript", self.transcript.as_ref());
     }
+
+    fn encoded_bytes(&self) -> usize {
+        Fragment::total([&self.transcript])
+    }
 }
 
 impl MatchResultReport {

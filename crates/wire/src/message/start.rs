@@ -217,6 +217,11 @@ impl Body for StartMatch {
             o.field("lenient", &true);
         }
     }
+
+    fn encoded_bytes(&self) -> usize {
+        let own = self.players.iter().flat_map(|(_, it)| [&it.your_standings, &it.game_history]);
+        Fragment::total(own.chain([&self.standings]))
+    }
 }
 
 /// Writes the two players, each with its side.
@@ -312,6 +317,10 @@ impl Body for MatchProgress {
         o.optional("choices_hash", self.choices_hash.as_ref());
         o.optional("annulled", self.annulled.as_ref());
         o.optional("epilogue", self.epilogue.as_ref());
+    }
+
+    fn encoded_bytes(&self) -> usize {
+        Fragment::total([&self.epilogue])
     }
 }
 
