@@ -1,9 +1,9 @@
 //! Which shape an agent answers to, where it is not the one it registered with. Many register in
 //! one and listen in another; what they answer to the wrong one shows that nothing was done.
 
-use league_wire::Dialect;
 use league_wire::dialect::tool_error;
-use league_wire::frame::{Outcome, parse_response};
+use league_wire::frame::{Outcome, RpcError, parse_response};
+use league_wire::{Code, Dialect};
 
 use crate::caller::Answered;
 
@@ -18,23 +18,18 @@ const LIKELY: [Dialect; 7] = [
     Dialect::V21,
 ];
 
-const METHOD_NOT_FOUND: i64 = -32601;
-const INVALID_REQUEST: i64 = -32600;
-const INVALID_PARAMS: i64 = -32602;
-const MISSING_FIELD: i64 = -32003;
-
-/// The shape to try next when those in `tried` were not understood.
-pub fn next(tried: &[Dialect]) -> Option<Dialect> {
-    LIKELY.into_iter().find(|dialect| !tried.contains(dialect))
+/// The shapes to try when `first` was not understood, the likeliest first.
+pub fn others(first: Dialect) -> impl Iterator<Item = Dialect> {
+    LIKELY.into_iter().filter(move |dialect| *dialect != first)
 }
 
 /// Whether an answer proves that the call was not understood, and so was not carried out either.
 pub fn is_misunderstood(answered: &Answered) -> bool {
     let Ok(response) = parse_response(&answered.body) else {
-        return matches!(answered.status, 404 | 405);
+        return is_no_place(answered.status);
     };
     match response.outcome {
-        Outcome::Error(error) => is_unheard_of(error.code, &error.message),
+        Outcome::Error(error) => is_unheard_of(&error),
         Outcome::Result(result) => {
             tool_error(result).is_some_and(|error| is_unknown_tool(&error.message))
         }
@@ -52,15 +47,32 @@ pub fn is_understood(answered: &Answered) -> bool {
     }
 }
 
-fn is_unheard_of(code: i64, message: &str) -> bool {
-    match code {
-        METHOD_NOT_FOUND | INVALID_REQUEST => true,
-        INVALID_PARAMS | MISSING_FIELD => {
-            let lower = message.to_ascii_lowercase();
-            lower.contains("missing") || lower.contains("required") || is_unknown_tool(&lower)
-        }
-        _ => false,
+/// Whether an answer says that there is no such call. Other shapes of it may be known all the same.
+pub fn is_unknown_call(answered: &Answered) -> bool {
+    match parse_response(&answered.body).map(|response| response.outcome) {
+        Ok(Outcome::Error(error)) => is_no_method(&error),
+        Ok(Outcome::Result(_)) => false,
+        Err(_) => is_no_place(answered.status),
     }
+}
+
+/// Whether a call failed because its receiver has no such method.
+pub fn is_no_method(error: &RpcError<'_>) -> bool {
+    error.code == Code::MethodNotFound.row().rpc
+}
+
+/// Whether a status says that nobody takes calls there.
+pub const fn is_no_place(status: u16) -> bool {
+    matches!(status, 404 | 405)
+}
+
+fn is_unheard_of(error: &RpcError<'_>) -> bool {
+    let is = |code: Code| error.code == code.row().rpc;
+    if is(Code::InvalidParams) || is(Code::E003) {
+        let lower = error.message.to_ascii_lowercase();
+        return lower.contains("missing") || lower.contains("required") || is_unknown_tool(&lower);
+    }
+    is_no_method(error) || is(Code::InvalidRequest)
 }
 
 fn is_unknown_tool(message: &str) -> bool {
@@ -83,11 +95,9 @@ mod tests {
 
     #[test]
     fn every_shape_is_tried_once() {
-        let mut tried = vec![Dialect::Enveloped];
-        while let Some(dialect) = next(&tried) {
-            tried.push(dialect);
-        }
-        assert_eq!(tried[..3], [Dialect::Enveloped, Dialect::Flat, Dialect::Typed]);
+        let mut tried: Vec<_> = others(Dialect::Enveloped).collect();
+        assert_eq!(tried[..2], [Dialect::Flat, Dialect::Typed]);
+        tried.push(Dialect::Enveloped);
         tried.sort_by_key(|dialect| dialect.name());
         tried.dedup();
         assert_eq!(tried.len(), Dialect::ALL.len());
@@ -124,6 +134,26 @@ mod tests {
             (200, "not found"),
         ] {
             assert!(!is_misunderstood_as(status, body), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_unknown_is_told_from_one_that_fails() {
+        let is_unknown = |status, body: &'static str| {
+            is_unknown_call(&Answered {
+                status,
+                body: body.into(),
+                retry_after: None,
+                redirected: false,
+                greeted: false,
+            })
+        };
+        let no_method = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#;
+        assert!(is_unknown(200, no_method) && is_unknown(404, "not found"));
+        let invalid = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
+        let result = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        for (status, body) in [(404, invalid), (404, result), (500, "oops"), (200, "")] {
+            assert!(!is_unknown(status, body), "{body}");
         }
     }
 

@@ -31,6 +31,9 @@ pub const ATTEMPTS_MAX: u32 = 10;
 pub const OFFENCES_PER_MATCH_MAX: u32 = 64;
 /// How often an invitation that does not get through is tried inside its window.
 pub const INVITATION_TRIES: u32 = 10;
+/// A referee that does not take its matches is left alone for one of so many parts of a breaker's
+/// time, then for twice that, and so on up to the whole of it.
+pub const BALK_STEPS: u32 = 32;
 
 const _: () = assert!(NAME_BYTES_MAX <= TEXT_BYTES_MAX);
 const _: () = assert!(NONCE_BYTES_MAX <= MOVE_BYTES_MAX);

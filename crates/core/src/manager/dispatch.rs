@@ -7,12 +7,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::{Event, Fact, League, OpenRound, VoidCause};
 use crate::id::{MatchId, RefereeId};
+use crate::limits::BALK_STEPS;
 use crate::policy::Policy;
 use crate::time::{Deadline, Timestamp};
-
-/// A referee that does not take its matches is left alone for one of so many parts of a breaker's
-/// time, then for twice that, and so on up to the whole of it.
-const BALK_STEPS: u32 = 32;
 
 /// The matches of the open round, by referee.
 #[derive(Debug, Clone, Default)]

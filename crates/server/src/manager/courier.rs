@@ -23,7 +23,7 @@ use league_wire::dialect::decode_result;
 use league_wire::frame::{Outcome, parse_responses, write_batch};
 use league_wire::message::{OrderName, Ping};
 use league_wire::{
-    AuthToken, Code, Decision, Dialect, Envelope, Id, Letter, Message, MessageType, Sender,
+    AuthToken, Decision, Dialect, Envelope, Id, Letter, Message, MessageType, Sender,
 };
 use tokio::sync::Notify;
 
@@ -138,9 +138,7 @@ impl Courier {
 
     /// Tells news in one shape after the other, until one is understood.
     async fn search(&self, bag: Bag<'_>, letter: &Letter) {
-        let mut tried = vec![self.dialect];
-        while let Some(dialect) = shape::next(&tried) {
-            tried.push(dialect);
+        for dialect in shape::others(self.dialect) {
             let (id, body) = bag.exchange.encode(dialect, letter);
             talk::posted(self.agent, letter, &body);
             let part = witness::part(letter, dialect, (&id, &body), None);
@@ -505,7 +503,7 @@ fn refusals(
         let orders = parcel.iter().filter_map(|packed| packed.handout);
         let refused = |handout| {
             let cause = VoidCause::NotTaken { reason: reason.clone() };
-            let unknown = matches!(status, 404 | 405);
+            let unknown = shape::is_no_place(status);
             NotTaken { unknown, ..NotTaken::new(handout, cause) }
         };
         return orders.filter(|_| status >= 400).map(refused).collect();
@@ -538,7 +536,7 @@ fn heard(dialect: Dialect, outcome: &Outcome<'_>) -> Heard {
     match outcome {
         Outcome::Error(error) => Heard::Refused {
             reason: format!("the order was refused: {}", error.message).into(),
-            unknown: error.code == Code::MethodNotFound.row().rpc,
+            unknown: shape::is_no_method(error),
         },
         Outcome::Result(result) => {
             let reply = decode_result(dialect, &[MessageType::StartMatchAck], *result);

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use league_agent::ambient::Mark;
-use league_agent::caller::{Answered, CallError};
+use league_agent::caller::CallError;
 use league_agent::component::Component;
 use league_agent::exchange::{AskError, Exchange, Question};
 use league_agent::guard::lock;
@@ -14,7 +14,6 @@ use league_agent::meter::Meter;
 use league_agent::shape;
 use league_core::id::PlayerId;
 use league_core::seat::Seat;
-use league_wire::frame::{Outcome as Said, parse_response};
 use league_wire::lenient::{Deviation, Reading, Slip, Understood, own_methods};
 use league_wire::{Code, Dialect, Letter, Message, MessageType, Reply};
 
@@ -110,12 +109,7 @@ impl Letters {
         let own = if self.order.lenient { own_methods(kind) } else { &[] };
         let own = own.iter().filter(move |own| Some(**own) != known);
         let spellings = own.map(move |own| Way { dialect, own: Some(own) });
-        let mut tried = vec![dialect];
-        let shapes = std::iter::from_fn(move || {
-            let dialect = shape::next(&tried)?;
-            tried.push(dialect);
-            Some(Way { dialect, own: None })
-        });
+        let shapes = shape::others(dialect).map(|dialect| Way { dialect, own: None });
         spellings.chain(shapes)
     }
 
@@ -255,7 +249,7 @@ impl Letters {
         let code = sent.as_ref().err().map(code_of);
         let (came, outcome) = match sent {
             Ok(answered) => {
-                let unknown = is_unknown_method(&answered);
+                let unknown = shape::is_unknown_call(&answered);
                 (Some((answered.status, answered.body)), Ok(unknown))
             }
             Err(error) => (None, Err(error)),
@@ -298,13 +292,4 @@ fn own_method(kind: MessageType, dialect: Dialect, own: &str) -> Deviation {
 fn tolerated(heard: &Understood<Reply>) -> Option<String> {
     let all: Vec<String> = heard.deviations.iter().map(ToString::to_string).collect();
     (!all.is_empty()).then(|| format!("{TOLERATED}{}", all.join("; ")))
-}
-
-/// Whether the player says that it knows no such call.
-fn is_unknown_method(answered: &Answered) -> bool {
-    let code = parse_response(&answered.body).ok().and_then(|response| match response.outcome {
-        Said::Error(error) => Some(error.code),
-        Said::Result(_) => None,
-    });
-    code == Some(Code::MethodNotFound.row().rpc)
 }

@@ -29,11 +29,10 @@ use serde_json::json;
 use super::Referee;
 use super::asking::Wanted;
 use super::recorder::{About, Recorder};
+use crate::limits::FAMILIAR_BYTES_MIN;
 
 /// What the manager is called in a transcript.
 const MANAGER: &str = "manager";
-/// What is shorter than this is not worth leaving out.
-const FAMILIAR_BYTES_MIN: usize = 512;
 
 /// What came of a match beside the game, as the referee saw it.
 #[derive(Debug, Default)]
