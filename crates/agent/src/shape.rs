@@ -36,17 +36,6 @@ pub fn is_misunderstood(answered: &Answered) -> bool {
     }
 }
 
-/// Whether an answer shows that the call was understood: it brought a result. Anything else may
-/// have gone wrong before anybody looked at what was said.
-pub fn is_understood(answered: &Answered) -> bool {
-    let is_fine = (200..300).contains(&answered.status);
-    let response = parse_response(&answered.body).ok().filter(|_| is_fine);
-    match response.map(|response| response.outcome) {
-        Some(Outcome::Result(result)) => tool_error(result).is_none(),
-        Some(Outcome::Error(_)) | None => false,
-    }
-}
-
 /// Whether an answer says that there is no such call. Other shapes of it may be known all the same.
 pub fn is_unknown_call(answered: &Answered) -> bool {
     match parse_response(&answered.body).map(|response| response.outcome) {
@@ -66,13 +55,35 @@ pub const fn is_no_place(status: u16) -> bool {
     matches!(status, 404 | 405)
 }
 
+/// A field that is missing proves something if it is one that a shape is made of: whoever looks for
+/// another one has understood so much that it may have begun.
 fn is_unheard_of(error: &RpcError<'_>) -> bool {
     let is = |code: Code| error.code == code.row().rpc;
     if is(Code::InvalidParams) || is(Code::E003) {
         let lower = error.message.to_ascii_lowercase();
-        return lower.contains("missing") || lower.contains("required") || is_unknown_tool(&lower);
+        let is_missing = lower.contains("missing") || lower.contains("required");
+        return is_missing && names_a_frame(&lower) || is_unknown_tool(&lower);
     }
     is_no_method(error) || is(Code::InvalidRequest)
+}
+
+/// Fields by which one shape is told from another.
+const FRAMES: [&str; 10] = [
+    "envelope",
+    "payload",
+    "message",
+    "message_type",
+    "message_id",
+    "type",
+    "protocol",
+    "params",
+    "arguments",
+    "sender",
+];
+
+fn names_a_frame(message: &str) -> bool {
+    let mut words = message.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    words.any(|word| FRAMES.contains(&word))
 }
 
 fn is_unknown_tool(message: &str) -> bool {
@@ -128,6 +139,10 @@ mod tests {
         for (status, body) in [
             (200, r#"{"jsonrpc":"2.0","id":1,"result":{"choice":"even"}}"#),
             (200, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"bad choice"}}"#),
+            (
+                200,
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"a path is required"}}"#,
+            ),
             (404, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32063,"message":"no match"}}"#),
             (500, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"missing"}}"#),
             (500, "Internal Server Error"),
@@ -154,29 +169,6 @@ mod tests {
         let result = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
         for (status, body) in [(404, invalid), (404, result), (500, "oops"), (200, "")] {
             assert!(!is_unknown(status, body), "{body}");
-        }
-    }
-
-    #[test]
-    fn only_a_result_shows_that_a_shape_is_the_right_one() {
-        let answered = |status, body: &'static str| Answered {
-            status,
-            body: body.into(),
-            retry_after: None,
-            redirected: false,
-            greeted: false,
-        };
-        let result = r#"{"jsonrpc":"2.0","id":1,"result":{"status":"ok"}}"#;
-        assert!(is_understood(&answered(200, result)));
-        for (status, body) in [
-            (500, result),
-            (500, "Internal Server Error"),
-            (422, r#"{"detail":"unprocessable"}"#),
-            (200, "ok"),
-            (200, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"oops"}}"#),
-            (200, r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}"#),
-        ] {
-            assert!(!is_understood(&answered(status, body)), "{body}");
         }
     }
 }

@@ -107,6 +107,8 @@ pub const TRANSCRIPT_ENTRIES_MAX: usize = 256;
 pub const TRANSCRIPT_BODIES_MAX: usize = 512 * 1024;
 /// Longest text that a transcript adds to what was said.
 pub const TRANSCRIPT_TEXT_MAX: usize = 512;
+/// Windows for an invitation in which a referee looks for the shape that a player answers to.
+pub const SEARCH_WINDOWS_MAX: u32 = 3;
 /// What a referee passes on is left out of its transcript if it is longer than this.
 pub const FAMILIAR_BYTES_MIN: usize = 512;
 /// Reports that a referee sends together; the answers to so many fit into one.

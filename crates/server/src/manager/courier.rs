@@ -20,7 +20,7 @@ use league_core::manager::dispatch::Handout;
 use league_core::policy::Policy;
 use league_core::retry::RetryPlan;
 use league_wire::dialect::decode_result;
-use league_wire::frame::{Outcome, parse_responses, write_batch};
+use league_wire::frame::{Outcome, parse_response, parse_responses, write_batch};
 use league_wire::message::{OrderName, Ping};
 use league_wire::{
     AuthToken, Decision, Dialect, Envelope, Id, Letter, Message, MessageType, Sender,
@@ -53,11 +53,12 @@ pub(super) struct Courier {
     search: Mutex<Search>,
 }
 
-/// The search for the shape that an agent answers to. News is harmless, so that every shape may be
-/// tried with it; once, because many agents just do not know one kind of news or another.
+/// The search for the shape that an agent answers to. Many agents just do not know one kind of news
+/// or another, and many answer anything to what they do not know: only the right answer to a
+/// question counts, and a PING is a harmless one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Search {
-    /// Nothing has been misunderstood yet.
+    /// No news has been misunderstood yet.
     #[default]
     NotBegun,
     /// This one was understood, and nobody has asked yet.
@@ -92,6 +93,8 @@ pub(super) struct Bag<'a> {
     pub(super) templates: &'a Templates,
     pub(super) mailboxes: &'a Mailboxes,
     pub(super) manners: &'a Manners,
+    /// Whether the agent may be found to answer to another shape.
+    pub(super) searches: bool,
 }
 
 impl Courier {
@@ -129,15 +132,16 @@ impl Courier {
         }
     }
 
-    /// Whether news that is not understood is told again in other shapes. Only players are sought
-    /// like this: they get news before anything depends on it.
+    /// Whether news that is not understood leads to a search. Only players are sought like this:
+    /// they get news before anything depends on it.
     fn is_searching(&self) -> bool {
         let is_player = matches!(self.agent, AgentId::Player(_));
         is_player && !self.batch && *lock(&self.search) == Search::NotBegun
     }
 
-    /// Tells news in one shape after the other, until one is understood.
-    async fn search(&self, bag: Bag<'_>, letter: &Letter) {
+    /// Asks for a sign of life in one shape after the other, until one is answered.
+    async fn search(&self, bag: Bag<'_>) {
+        let letter = &self.letter(Message::Ping(Ping {}));
         for dialect in shape::others(self.dialect) {
             let (id, body) = bag.exchange.encode(dialect, letter);
             talk::posted(self.agent, letter, &body);
@@ -147,7 +151,7 @@ impl Courier {
             let place = (&self.league, self.agent, dialect);
             witness::called(bag.letters, place, &begun, vec![part], &told);
             match told {
-                Ok(Some(answered)) if shape::is_understood(&answered) => {
+                Ok(Some(answered)) if is_pong(dialect, &answered) => {
                     *lock(&self.search) = Search::Found(dialect);
                     return;
                 }
@@ -345,8 +349,8 @@ impl Courier {
                 not_taken.extend(self.send(bag, full).await);
             }
             let kind = letter.message.kind();
-            let letter = (notice.is_some() && self.is_searching()).then_some(letter);
-            parcel.push(Packed { id, kind, body, handout, part, letter });
+            let searched = notice.is_some() && bag.searches && self.is_searching();
+            parcel.push(Packed { id, kind, body, handout, part, searched });
         }
         if !parcel.is_empty() {
             not_taken.extend(self.send(bag, parcel).await);
@@ -384,11 +388,10 @@ impl Courier {
             let told = self.call(bag, &parcel).await;
             let error = match told {
                 Ok(answered) => {
-                    if let (Some(answered), [Packed { letter: Some(letter), .. }]) =
-                        (&answered, &*parcel)
+                    if let (Some(answered), [Packed { searched: true, .. }]) = (&answered, &*parcel)
                         && shape::is_misunderstood(answered)
                     {
-                        self.search(bag, letter).await;
+                        self.search(bag).await;
                     }
                     not_taken.extend(refusals(self.dialect, &parcel, answered, bag.manners));
                     break;
@@ -468,8 +471,19 @@ struct Packed {
     handout: Option<Handout>,
     /// How it is noted.
     part: Option<Part>,
-    /// The letter itself, in case that it is not understood.
-    letter: Option<Letter>,
+    /// Whether another shape is looked for if it is not understood.
+    searched: bool,
+}
+
+/// Whether an agent answers a PING in the shape of `dialect`.
+fn is_pong(dialect: Dialect, answered: &Answered) -> bool {
+    let response = parse_response(&answered.body).ok();
+    match response.map(|response| response.outcome) {
+        Some(Outcome::Result(result)) => {
+            decode_result(dialect, &[MessageType::Pong], result).is_ok()
+        }
+        Some(Outcome::Error(_)) | None => false,
+    }
 }
 
 /// Lets `wait` pass; for ever if there is none.

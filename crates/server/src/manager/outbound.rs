@@ -338,7 +338,8 @@ impl Outbound {
     fn bag<'a>(&'a self, policy: &'a Policy) -> Bag<'a> {
         let (exchange, letters) = (&self.exchange, self.stub.letters());
         let (mailboxes, manners) = (self.stub.mailboxes(), self.stub.manners());
-        Bag { exchange, policy, letters, templates: &self.templates, mailboxes, manners }
+        let templates = &self.templates;
+        Bag { exchange, policy, letters, templates, mailboxes, manners, searches: false }
     }
 
     async fn deliver(&self, courier: &Courier, mail: Mail) {
@@ -351,7 +352,9 @@ impl Outbound {
         }
         let orders = if goes_by_announcement { vec![] } else { self.orders(&mail.handouts) };
         let orders = (orders, name);
-        let mut not_taken = courier.deliver(self.bag(&policy), notices, orders).await;
+        let searches = !has_played(&self.stub.published().league, courier.agent);
+        let bag = Bag { searches, ..self.bag(&policy) };
+        let mut not_taken = courier.deliver(bag, notices, orders).await;
         courier.put_back(mail.notices);
         if let (AgentId::Player(player), Some(dialect)) = (courier.agent, courier.found_shape()) {
             shape::settle(&self.stub, vec![(player, dialect)]).await;
@@ -509,6 +512,16 @@ fn is_out(league: &League, agent: AgentId) -> bool {
 /// where its agents were, and must not be shown their tokens; an agent that missed it can ask.
 fn ended_long_ago(league: &League, now: Timestamp) -> bool {
     matches!(league.phase(), Phase::Completed { at } if now.since(*at) > END_TOLD_WITHIN)
+}
+
+/// Whether a player has made a move: then it is spoken to in a shape that it answers to.
+fn has_played(league: &League, agent: AgentId) -> bool {
+    match agent {
+        AgentId::Player(player) => {
+            league.player(player).is_some_and(|it| it.history.iter().any(|game| game.own.is_some()))
+        }
+        AgentId::Referee(_) => false,
+    }
 }
 
 #[cfg(test)]

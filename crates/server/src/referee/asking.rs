@@ -19,6 +19,7 @@ use league_wire::{Code, Dialect, Letter, Message, MessageType, Reply};
 
 use super::outbound::Letters;
 use super::recorder::Outcome;
+use super::search::Way;
 use super::{Referee, account, heard};
 use crate::record::transcript::TOLERATED;
 
@@ -44,11 +45,11 @@ pub(super) struct Wanted<'a> {
     pub(super) judge: &'a Judge<'a>,
 }
 
-/// In which shape a player is asked, and by which name of its own, if it has one.
-#[derive(Debug, Clone, Copy)]
-struct Way {
-    dialect: Dialect,
-    own: Option<&'static str>,
+/// What a player says to a question.
+pub(super) struct Asked {
+    pub(super) reply: Result<Reply, AskError>,
+    /// Whether it may understand the question in another way, for which there was no time.
+    pub(super) is_unfinished: bool,
 }
 
 /// What came of a question.
@@ -71,46 +72,61 @@ impl Letters {
         message: Message,
         expected: &[MessageType],
         timeout: Duration,
-    ) -> Result<Reply, AskError> {
+    ) -> Asked {
         let (begun, player, kind) = (Mark::set(), self.player(seat), message.kind());
         let letter = self.to_player(seat, message);
-        let mut way = Way { dialect: self.dialect(seat), own: referee.spellings.of(player, kind) };
-        let mut others = self.other_ways(kind, way);
-        let mut first = None;
-        let reply = loop {
+        let usual = Way { dialect: self.dialect(seat), own: referee.spellings.of(player, kind) };
+        let ways = lock(&self.searches[seat]).ways(kind, usual, self.order.lenient);
+        let mut ways = ways.into_iter().peekable();
+        let mut asked = None;
+        while let Some(way) = ways.next() {
             let left = timeout.saturating_sub(begun.elapsed());
+            if way != usual {
+                lock(&self.searches[seat]).spend(kind, way);
+            }
             let heard = self.ask_by(referee, seat, (&letter, way), expected, left).await;
             let reply = heard.reply.map(|heard| heard.meaning);
-            let is_understood = is_understood(&reply);
-            if first.is_some() && is_understood {
+            let mut search = lock(&self.searches[seat]);
+            match &reply {
+                Ok(_) => search.is_answered = true,
+                Err(error) if heard.is_misunderstood => search.miss(kind, way, error),
+                Err(_) => {}
+            }
+            let is_missed = heard.is_misunderstood && ways.peek().is_some();
+            // The window is the player's; a search that needs more of it gets another.
+            let is_late = timeout.saturating_sub(begun.elapsed()) < timeout / 2;
+            let is_unfinished = is_missed && is_late && search.goes_on();
+            drop(search);
+            if reply.is_ok() && way != usual {
                 self.settle(referee, seat, (kind, way));
             }
-            if first.is_none() && !heard.is_misunderstood || is_understood {
-                break reply;
+            if !is_missed || is_late {
+                let reply = self.told(seat, (kind, way == usual), reply);
+                asked = Some(Asked { reply, is_unfinished });
+                break;
             }
-            // What it says to the shape it registered with is what its author should hear of; and
-            // what may have been executed is not said again.
-            let first = first.get_or_insert(reply);
-            match others.next().filter(|_| heard.is_misunderstood) {
-                Some(other) => way = other,
-                None => break first.clone(),
-            }
-        };
+        }
+        let Asked { reply, is_unfinished } = asked.expect("there is a way, and the last one ends");
         let reply = reply.map_err(|error| heard::of_relay(self.order.players[seat].relayed, error));
         if let Ok(Some(at)) = reply.as_ref().map(|reply| reply.envelope.timestamp) {
             referee.clocks.note(player, at, self.clock_skew);
         }
-        reply
+        Asked { reply, is_unfinished }
     }
 
-    /// How else a player may want to be asked.
-    fn other_ways(&self, kind: MessageType, first: Way) -> impl Iterator<Item = Way> + use<> {
-        let Way { dialect, own: known } = first;
-        let own = if self.order.lenient { own_methods(kind) } else { &[] };
-        let own = own.iter().filter(move |own| Some(**own) != known);
-        let spellings = own.map(move |own| Way { dialect, own: Some(own) });
-        let shapes = shape::others(dialect).map(|dialect| Way { dialect, own: None });
-        spellings.chain(shapes)
+    /// What counts of an answer that did not come in the usual way: itself if it shows that the
+    /// player has understood, else what it said to the usual way.
+    fn told(
+        &self,
+        seat: Seat,
+        (kind, is_usual): (MessageType, bool),
+        reply: Result<Reply, AskError>,
+    ) -> Result<Reply, AskError> {
+        let first = lock(&self.searches[seat]).first(kind).filter(|_| !is_usual);
+        match (reply, first) {
+            (Err(error), Some(first)) if !is_receipt(&error) => Err(first),
+            (reply, _) => reply,
+        }
     }
 
     /// Remembers how a player was found to take calls.
@@ -260,18 +276,15 @@ impl Letters {
     }
 }
 
-/// Whether a player has understood what it was asked: it answers, or says that it will.
-fn is_understood(reply: &Result<Reply, AskError>) -> bool {
-    match reply {
-        Ok(_) => true,
-        Err(AskError::Decode(error)) => error.is_receipt(),
-        Err(
-            AskError::Call(_)
-            | AskError::Frame { .. }
-            | AskError::WrongId { .. }
-            | AskError::Refused { .. }
-            | AskError::Deviates(_),
-        ) => false,
+/// Whether a player says that it will answer.
+fn is_receipt(error: &AskError) -> bool {
+    match error {
+        AskError::Decode(error) => error.is_receipt(),
+        AskError::Call(_)
+        | AskError::Frame { .. }
+        | AskError::WrongId { .. }
+        | AskError::Refused { .. }
+        | AskError::Deviates(_) => false,
     }
 }
 

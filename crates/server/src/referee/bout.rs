@@ -286,9 +286,13 @@ impl Bout {
         let (referee, letters) = (self.referee.clone(), self.letters.clone());
         self.asks.push(Box::pin(async move {
             let expected = [MessageType::GameJoinAck];
-            let reply = letters.ask_player(&referee, seat, message, &expected, budget).await;
-            line.settled(call_error(&reply), was_trial);
-            let reply = match reply {
+            let asked = letters.ask_player(&referee, seat, message, &expected, budget).await;
+            line.settled(call_error(&asked.reply), was_trial);
+            if asked.is_unfinished {
+                let until = ambient::now();
+                return Some(Heard::Command(Command::Postpone { seat, until }));
+            }
+            let reply = match asked.reply {
                 Ok(reply) if letters.is_proved(seat, &reply.envelope) => reply,
                 Ok(_) => return Some(Heard::Unproved { seat }),
                 Err(error) => return heard::unanswered(seat, None, error),
@@ -319,7 +323,7 @@ impl Bout {
                 drop(letters.tell_player(&referee, seat, opening, opening_time).await);
             }
             let expected = message.kind().answers();
-            let reply = letters.ask_player(&referee, seat, message, expected, last).await;
+            let reply = letters.ask_player(&referee, seat, message, expected, last).await.reply;
             line.settled(call_error(&reply), false);
             let reply = match reply {
                 Ok(reply) if letters.is_proved(seat, &reply.envelope) => reply,

@@ -11,6 +11,7 @@ mod inbound;
 mod mail;
 mod outbound;
 mod recorder;
+mod search;
 mod summary;
 mod trouble;
 

@@ -29,6 +29,7 @@ use serde_json::json;
 use super::Referee;
 use super::asking::Wanted;
 use super::recorder::{About, Recorder};
+use super::search::Search;
 use crate::limits::FAMILIAR_BYTES_MIN;
 
 /// What the manager is called in a transcript.
@@ -59,6 +60,8 @@ pub(super) struct Letters {
     pub(super) dialects: Seats<Mutex<Dialect>>,
     /// What was not as it should be in answers that were understood.
     pub(super) deviations: Seats<Mutex<Tally>>,
+    /// What was found out about the shapes that the players answer to.
+    pub(super) searches: Seats<Mutex<Search>>,
     /// What was said so far.
     pub(super) recorder: Mutex<Recorder>,
 }
@@ -78,13 +81,29 @@ impl Letters {
         };
         let (token_shown, recorder) = (Seats::default(), Mutex::new(Recorder::new(about)));
         let dialects = Seats::from_fn(|seat| Mutex::new(order.players[seat].dialect));
-        let deviations = Seats::default();
-        Self { me, order, conversation, clock_skew, token_shown, dialects, deviations, recorder }
+        let (deviations, searches) = (Seats::default(), Seats::default());
+        Self {
+            me,
+            order,
+            conversation,
+            clock_skew,
+            token_shown,
+            dialects,
+            deviations,
+            searches,
+            recorder,
+        }
     }
 
     /// The shape in which a player is spoken to.
     pub(super) fn dialect(&self, seat: Seat) -> Dialect {
         *lock(&self.dialects[seat])
+    }
+
+    /// The shape in which a player has answered a question.
+    pub(super) fn answered_dialect(&self, seat: Seat) -> Option<Dialect> {
+        let is_answered = lock(&self.searches[seat]).is_answered;
+        is_answered.then(|| self.dialect(seat))
     }
 
     /// Whether `shown` proves that the player at `seat` speaks.

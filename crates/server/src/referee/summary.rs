@@ -46,7 +46,7 @@ impl Letters {
             let player = ReportedPlayer {
                 line: line.clone(),
                 choice_proof: proof.map(Into::into),
-                dialect: Some(self.dialect(seat)),
+                dialect: self.answered_dialect(seat),
                 token_shown: self.token_shown[seat].load(Ordering::Relaxed),
                 conduct: told(machine, account.conduct[seat]),
                 unusable_answers: account.unusable[seat],

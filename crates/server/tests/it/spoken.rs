@@ -1,6 +1,7 @@
 //! Players that listen in another shape than they registered with.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use league_core::manager::{Event, Fact};
 use league_core::verdict::Verdict;
@@ -9,7 +10,9 @@ use serde_json::json;
 use crate::rpc;
 use crate::shape::Shape;
 use crate::stage::{LEAGUE, Plan, Stage, results};
-use crate::stranger::{Say, Stranger, unknown_method};
+use crate::stranger::{Others, Say, Stranger, unknown_method};
+
+const REFUSED: Others = Others::Refused { after: Duration::ZERO };
 
 /// The shapes that were found out, by player.
 fn settled(events: &[Event]) -> BTreeMap<String, String> {
@@ -42,7 +45,7 @@ fn the_shape_an_agent_answers_to_is_found_and_costs_nothing() {
         .iter()
         .map(|(shape, dialect)| {
             let player = Stranger::player(*shape);
-            player.refuse_other_shapes();
+            player.take_other_shapes(REFUSED);
             player.register_with(&stage, json!({"dialect": dialect}));
             player
         })
@@ -70,7 +73,7 @@ fn the_shape_an_agent_answers_to_is_found_and_costs_nothing() {
 }
 
 /// Two players that do not know one kind of news, and what they do about other shapes.
-fn keep_their_shape(prepare: impl Fn(&Stranger)) {
+fn keep_their_shape(others: Others) {
     let mut stage = Stage::open(&Plan::players(2));
     stage.seat_referee();
     let players = [Shape::Flat, Shape::Typed].map(|shape| {
@@ -78,7 +81,7 @@ fn keep_their_shape(prepare: impl Fn(&Stranger)) {
             "ROUND_ANNOUNCEMENT" => Say::Body(unknown_method(&call.id)),
             _ => Say::Usual,
         });
-        prepare(&player);
+        player.take_other_shapes(others);
         player.register(&stage);
         player
     });
@@ -91,10 +94,56 @@ fn keep_their_shape(prepare: impl Fn(&Stranger)) {
 
 #[test]
 fn a_server_that_stumbles_over_other_shapes_keeps_its_own() {
-    keep_their_shape(Stranger::stumble_over_other_shapes);
+    keep_their_shape(Others::Stumbled);
 }
 
 #[test]
 fn who_does_not_know_some_news_keeps_its_shape() {
-    keep_their_shape(Stranger::refuse_other_shapes);
+    keep_their_shape(REFUSED);
+}
+
+#[test]
+fn who_says_yes_to_everything_keeps_its_shape() {
+    keep_their_shape(Others::Swallowed);
+}
+
+#[test]
+fn a_search_takes_none_of_the_time_of_a_slow_player() {
+    let mut stage = Stage::open(&Plan::players(2).with("invitation_timeout", "2s"));
+    stage.seat_referee();
+    // Five shapes, half a second each, are more than the window of an invitation.
+    let slow = Stranger::player_that(Shape::Enveloped, |call| match call.kind {
+        "PING" => Say::Body(unknown_method(&call.id)),
+        _ => Say::Usual,
+    });
+    slow.take_other_shapes(Others::Refused { after: Duration::from_millis(500) });
+    slow.register_with(&stage, json!({"dialect": "flat"}));
+    let quick = Stranger::player(Shape::Flat);
+    quick.register(&stage);
+    let events = stage.whole_league();
+    all_were_games(&events, 1);
+    assert_eq!(slow.all("GAME_INVITATION").len(), 1);
+    drop((slow, quick));
+    stage.close();
+}
+
+#[test]
+fn what_may_have_been_done_is_not_asked_in_another_shape() {
+    let mut stage = Stage::open(&Plan::players(2));
+    stage.seat_referee();
+    let unlucky = Stranger::player_that(Shape::Flat, |call| match call.kind {
+        "CHOOSE_PARITY_CALL" => {
+            let error = json!({"code": -32602, "message": "saved nothing: a path is required"});
+            Say::Body(json!({"jsonrpc": "2.0", "error": error, "id": call.id}).to_string())
+        }
+        _ => Say::Usual,
+    });
+    unlucky.register(&stage);
+    let other = Stranger::player(Shape::Flat);
+    other.register(&stage);
+    let events = stage.whole_league();
+    assert!(settled(&events).is_empty());
+    // Its shape is its own, so that another one would have been a fault of ours.
+    drop((unlucky, other));
+    stage.close();
 }

@@ -2,8 +2,8 @@
 
 use std::io::BufReader;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::time::Instant;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, mpsc};
+use std::time::{Duration, Instant};
 
 use league_core::id::MatchId;
 use league_core::proof::{Token, match_proof, reply_proof};
@@ -87,14 +87,25 @@ struct State {
     faults: Vec<String>,
     /// How many attempts at a match it takes part in beyond the first.
     attempts: u32,
-    /// Whether it says so if it is spoken to in another shape than its own, instead of being at a
-    /// loss.
-    refuses_others: bool,
-    /// Whether it answers anything else with something that is not even JSON-RPC.
-    stumbles: bool,
+    /// What it does if it is spoken to in another shape than its own.
+    others: Others,
     closing: bool,
     leaving: bool,
     gone: bool,
+}
+
+/// What an agent does about another shape than its own.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) enum Others {
+    /// It is at a loss, and the test fails.
+    #[default]
+    NotExpected,
+    /// It says that it knows no such method, some time after it was asked.
+    Refused { after: Duration },
+    /// It breaks down.
+    Stumbled,
+    /// It says that it has heard, whatever that was.
+    Swallowed,
 }
 
 type Script = dyn Fn(&Call) -> Say + Send + Sync;
@@ -224,14 +235,9 @@ impl Stranger {
         self.life.lock().attempts = 30;
     }
 
-    /// Says that it knows no such method if it is spoken to in another shape than its own.
-    pub(crate) fn refuse_other_shapes(&self) {
-        self.life.lock().refuses_others = true;
-    }
-
-    /// Breaks down over whatever is said in another shape than its own.
-    pub(crate) fn stumble_over_other_shapes(&self) {
-        self.life.lock().stumbles = true;
+    /// Does `others` if it is spoken to in another shape than its own.
+    pub(crate) fn take_other_shapes(&self, others: Others) {
+        self.life.lock().others = others;
     }
 
     /// Stops listening.
@@ -347,20 +353,14 @@ fn serve(shape: Shape, stream: TcpStream, life: &Life, script: &Script) {
         let attempts = 1 + life.lock().attempts;
         let call = match read(shape, (&me, attempts), &head, &body) {
             Ok(call) => call,
-            Err(_) if life.lock().stumbles => {
-                if rpc::answer(&mut stream, "Internal Server Error").is_err() {
+            Err(fault) => {
+                let others = life.lock().others;
+                let Some(answer) = others.answer(&body) else { return life.fault(fault) };
+                if rpc::answer(&mut stream, &answer).is_err() {
                     return;
                 }
                 continue;
             }
-            Err(_) if life.lock().refuses_others => {
-                let request: Value = serde_json::from_str(&body).expect("JSON");
-                if rpc::answer(&mut stream, &unknown_method(&request["id"])).is_err() {
-                    return;
-                }
-                continue;
-            }
-            Err(fault) => return life.fault(fault),
         };
         life.lock().calls.push(call.clone());
         life.changed.notify_all();
@@ -385,6 +385,26 @@ fn serve(shape: Shape, stream: TcpStream, life: &Life, script: &Script) {
         let response = json!({"jsonrpc": "2.0", "result": result, "id": call.id});
         if rpc::answer(&mut stream, &response.to_string()).is_err() {
             return;
+        }
+    }
+}
+
+impl Others {
+    fn answer(self, body: &str) -> Option<String> {
+        let request: Value = serde_json::from_str(body).expect("JSON");
+        match self {
+            Self::NotExpected => None,
+            Self::Stumbled => Some("Internal Server Error".into()),
+            Self::Refused { after } => {
+                // Nobody ever sends there.
+                let (_keep, never) = mpsc::sync_channel::<()>(0);
+                never.recv_timeout(after).expect_err("nothing comes");
+                Some(unknown_method(&request["id"]))
+            }
+            Self::Swallowed => {
+                let heard = json!({"status": "received"});
+                Some(json!({"jsonrpc": "2.0", "result": heard, "id": request["id"]}).to_string())
+            }
         }
     }
 }
