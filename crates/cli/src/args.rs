@@ -11,6 +11,7 @@ use crate::logging::LogArgs;
 use crate::service_args::ServiceCommand;
 
 use crate::command::backup::BackupArgs;
+use crate::command::check::CheckArgs;
 use crate::command::prune::PruneArgs;
 use crate::command::trace::TraceArgs;
 
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     Service(ServiceCommand),
     #[command(flatten)]
     Admin(AdminCommand),
+    Check(CheckArgs),
     Trace(TraceArgs),
     Backup(BackupArgs),
     Prune(PruneArgs),

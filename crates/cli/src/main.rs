@@ -27,6 +27,7 @@ fn main() -> ExitCode {
     let outcome = match &args.command {
         Command::Play(args) => command::play::run(args),
         Command::Rules(args) => command::rules::run(args),
+        Command::Check(args) => command::check::run(args),
         Command::Sim(args) => command::sim::run(args),
         Command::Service(command) => command::service(command),
         Command::Admin(command) => command::admin(command),

@@ -12,6 +12,8 @@ pub(crate) enum Failure {
     Usage(anyhow::Error),
     /// The thing itself failed.
     Failed(anyhow::Error),
+    /// We failed at judging somebody else.
+    Ours(anyhow::Error),
     /// Somebody asked us to stop.
     Stopped(anyhow::Error, Signal),
 }
@@ -48,6 +50,7 @@ pub(crate) fn fail(failure: &Failure) -> ExitCode {
     let (error, code) = match failure {
         Failure::Usage(error) => (error, 2),
         Failure::Failed(error) => (error, 1),
+        Failure::Ours(error) => (error, 3),
         Failure::Stopped(error, signal) => (error, signal.exit_code()),
     };
     let hint = error.downcast_ref::<Hint>();

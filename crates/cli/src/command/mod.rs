@@ -3,6 +3,7 @@
 mod admin;
 mod agent;
 pub(crate) mod backup;
+pub(crate) mod check;
 mod look;
 pub(crate) mod play;
 pub(crate) mod prune;

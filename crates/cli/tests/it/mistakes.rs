@@ -32,10 +32,19 @@ fn help() {
     check("help_play", "play --help");
     check("help_rules", "rules --help");
     check("help_sim", "sim --help");
+    check("help_check", "check --help");
     check("help_trace", "trace --help");
     check("help_backup", "backup --help");
     check("help_prune", "prune --help");
     check("nothing", "");
+}
+
+#[test]
+fn checks_that_cannot_begin() {
+    check("check_nobody", "check player");
+    check("check_unreachable", "check player http://127.0.0.1:1/mcp");
+    check("check_no_case", "check player http://127.0.0.1:1/mcp --only player.invte");
+    check("check_token_alone", "check player http://127.0.0.1:1/mcp --token tok_1");
 }
 
 #[test]

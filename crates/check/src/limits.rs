@@ -1,0 +1,38 @@
+//! Ceilings of the checker, each with its unit.
+
+use std::time::Duration;
+
+/// Time in which a connection must stand.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time in which a player answers an invitation.
+pub const JOIN_TIME: Duration = Duration::from_secs(5);
+/// Time in which a player chooses.
+pub const CHOICE_TIME: Duration = Duration::from_secs(30);
+/// Time in which an agent answers what it is only told.
+pub const TOLD_TIME: Duration = Duration::from_secs(5);
+/// Time in which an agent says that it lives.
+pub const HEALTH_TIME: Duration = Duration::from_secs(1);
+/// Time in which an agent that was started must have registered.
+pub const START_TIME: Duration = Duration::from_secs(20);
+/// Time in which an agent that was asked to stop must be gone.
+pub const STOP_TIME: Duration = Duration::from_secs(5);
+/// Time that one case may take. A case that takes longer is a fault of ours.
+pub const CASE_TIME: Duration = Duration::from_secs(180);
+/// How far an agent's clock may be from ours.
+pub const CLOCK_SLACK: Duration = Duration::from_secs(5);
+/// Largest answer that is read, head and body.
+pub const ANSWER_BYTES_MAX: usize = 1024 * 1024;
+/// How much of a body a transcript keeps.
+pub const SHOWN_BYTES_MAX: usize = 6 * 1024;
+/// Most entries of one transcript.
+pub const ENTRIES_MAX: usize = 256;
+/// How much an agent's own words are quoted when it does not come up.
+pub const WORDS_BYTES_MAX: usize = 2 * 1024;
+/// Most calls that a stand-in keeps for those who want to look at them.
+pub const CALLS_MAX: usize = 1_024;
+/// Cases that run at the same time where they do not disturb each other.
+pub const TOGETHER: usize = 16;
+/// How large a body is that nobody needs, and that must not hurt.
+pub const LARGE_BODY_BYTES: usize = 1024 * 1024;
+/// Most changes that are tried to make an answer readable.
+pub const CHANGES_MAX: usize = 16;

@@ -1,0 +1,33 @@
+//! Cases for players. The checker plays manager, referee and opponent.
+
+mod invite;
+mod table;
+
+use league_agent::shape;
+use league_wire::Dialect;
+
+use crate::bench::Bench;
+use crate::case::Case;
+
+use table::Table;
+
+/// Every case, in the order in which they are told.
+pub fn cases() -> Vec<&'static Case> {
+    let groups: [&'static [Case]; 1] = [invite::CASES];
+    groups.into_iter().flatten().collect()
+}
+
+/// The dialect that a player understands, where nobody said. An invitation that is not genuine does
+/// no harm: whoever understands it answers it or refuses it.
+pub(crate) async fn recognise(bench: &Bench) -> Dialect {
+    let mut tried = Vec::new();
+    while let Some(dialect) = shape::next(&tried) {
+        tried.push(dialect);
+        let table = Table::new(bench);
+        let asked = bench.ask_in(dialect, &table.invitation(), bench.usual()).await;
+        if !asked.is_misunderstood() {
+            return dialect;
+        }
+    }
+    bench.dialect()
+}
