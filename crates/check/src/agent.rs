@@ -3,11 +3,15 @@
 
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use league_agent::ambient::OsDice;
 use league_agent::exchange::random_hex;
+use league_core::dice::Dice;
+use league_wire::redact::redact;
 use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -87,12 +91,6 @@ impl Started {
         }
     }
 
-    /// Whether it has ended by itself.
-    pub async fn has_ended(&self) -> bool {
-        let mut child = self.child.lock().await;
-        child.as_mut().is_none_or(|child| child.try_wait().is_ok_and(|status| status.is_some()))
-    }
-
     /// Waits until it has ended by itself, at most `limit`.
     pub async fn ended_within(&self, limit: Duration) -> bool {
         let mut child = self.child.lock().await;
@@ -102,11 +100,11 @@ impl Started {
         }
     }
 
-    /// The end of what it printed.
+    /// The end of what it printed, without tokens.
     pub fn words(&self) -> String {
         let words = fs::read(self.folder.join("words")).unwrap_or_default();
         let last = &words[words.len().saturating_sub(WORDS_BYTES_MAX)..];
-        String::from_utf8_lossy(last).trim_end().to_string()
+        redact(String::from_utf8_lossy(last).trim_end(), &[]).into_owned()
     }
 }
 
@@ -117,14 +115,27 @@ impl Drop for Started {
     }
 }
 
-/// A port that nobody listens at just now.
+/// A port that nobody listens at just now, below those that systems give to whoever calls: an agent
+/// that is restarted must find it free.
 ///
 /// # Errors
 /// If there is none.
 pub fn free_port() -> std::io::Result<u16> {
-    let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
-    Ok(listener.local_addr()?.port())
+    let mut last = std::io::Error::from(std::io::ErrorKind::AddrInUse);
+    for _ in 0..PORTS_TRIED {
+        let mut bytes = [0; 2];
+        OsDice.fill(&mut bytes);
+        let port = PORTS.start + u16::from_be_bytes(bytes) % (PORTS.end - PORTS.start);
+        match TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], port))) {
+            Ok(_) => return Ok(port),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
+
+const PORTS: Range<u16> = 18_000..32_000;
+const PORTS_TRIED: usize = 64;
 
 #[cfg(unix)]
 fn shell(command: &str) -> Command {

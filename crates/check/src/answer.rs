@@ -3,11 +3,13 @@
 use bytes::Bytes;
 use league_agent::caller::Answered;
 use league_agent::shape;
-use league_wire::dialect::{decode_error, decode_result, encode_answer, tool_error};
+use league_wire::dialect::{
+    decode_error, decode_result, encode_answer, encode_refusal, tool_error,
+};
 use league_wire::frame::{Outcome as RpcOutcome, parse, parse_response};
 use league_wire::message::ErrorReport;
 use league_wire::redact::redact;
-use league_wire::{Code, Dialect, Id, Incoming, Letter, MessageType, Reply, Request};
+use league_wire::{Code, Dialect, Id, Incoming, Letter, Message, MessageType, Reply, Request};
 use serde_json::Value;
 
 use crate::http::{Got, Trouble};
@@ -115,20 +117,18 @@ impl Asked {
         })
     }
 
-    /// The answer `ideal` to this request, as it would stand on the line.
+    /// The answer `ideal` to this request, as it would stand on the line; a refusal if it is an
+    /// error.
     pub fn ideal(&self, ideal: &Letter) -> String {
-        let encoded = self.with_request(|request| encode_answer(self.dialect, request, ideal));
-        let text = String::from_utf8(encoded.flatten().unwrap_or_default()).unwrap_or_default();
-        redact(&text, &[]).into_owned()
-    }
-
-    /// The refusal `ideal` of this request, as it would stand on the line.
-    pub fn ideal_refusal(&self, ideal: &Letter) -> String {
+        let is_error = matches!(ideal.message, Message::GameError(_) | Message::LeagueError(_));
         let encode = |request: &Request<'_>| {
-            league_wire::dialect::encode_refusal(self.dialect, request, ideal)
+            if is_error {
+                return Some(encode_refusal(self.dialect, request, ideal));
+            }
+            encode_answer(self.dialect, request, ideal)
         };
-        let text = self.with_request(encode).unwrap_or_default();
-        redact(&String::from_utf8_lossy(&text), &[]).into_owned()
+        let encoded = self.with_request(encode).flatten().unwrap_or_default();
+        redact(&String::from_utf8_lossy(&encoded), &[]).into_owned()
     }
 
     /// The id of the request.

@@ -16,8 +16,9 @@ use tokio::sync::watch;
 use crate::agent::Started;
 use crate::answer::Asked;
 use crate::case::Role;
+use crate::draft::Draft;
 use crate::http::{Got, Line, Trouble, post_head};
-use crate::limits::{JOIN_TIME, START_TIME};
+use crate::limits::START_TIME;
 use crate::stage::{Identity, Registered, Stage};
 use crate::transcript::Transcript;
 use crate::verdict::Halt;
@@ -200,6 +201,21 @@ impl Bench {
         Asked { dialect: self.dialect(), request: body, got }
     }
 
+    /// The request that brings `letter`, to be changed before it is sent.
+    pub fn draft(&self, letter: &Letter) -> Draft {
+        Draft::of(self.dialect(), self.next_id(), letter)
+    }
+
+    /// How the agent registered with the stage.
+    ///
+    /// # Errors
+    /// Skips if it did not.
+    pub fn registered(&self) -> Result<&Registered, Halt> {
+        self.subject.registered.as_ref().ok_or_else(|| {
+            Halt::skip("it did not register with the checker: use --start or --listen")
+        })
+    }
+
     /// Ends the agent and starts it again; comes back when it has registered again.
     ///
     /// # Errors
@@ -226,11 +242,6 @@ impl Bench {
         self.subject.identity.send_replace(again.identity.clone());
         self.note(format!("registered again as {}", again.identity.id));
         Ok(again)
-    }
-
-    /// The time to wait for what an agent is only told.
-    pub const fn usual(&self) -> Duration {
-        JOIN_TIME
     }
 }
 

@@ -71,6 +71,21 @@ pub struct Case {
 }
 
 impl Case {
+    /// A case that says nothing yet, for lists in which many have something in common.
+    pub const BLANK: Self = Self {
+        id: "",
+        title: "",
+        level: Level::Must,
+        lane: Lane::Alone,
+        requirements: &[],
+        section: "",
+        dialects: &[],
+        sent: "",
+        wanted: "",
+        why: "",
+        run: |_| Box::pin(std::future::ready(Ok(()))),
+    };
+
     /// Whether it is tried in `dialect`.
     pub fn speaks(&self, dialect: Dialect) -> bool {
         self.dialects.is_empty() || self.dialects.contains(&dialect)

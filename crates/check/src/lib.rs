@@ -6,7 +6,8 @@
 //! [`verdict::Halt`]: the agent's fault, a reason to skip, or a fault of ours.
 //!
 //! [`stage`] stands in for the manager, [`agent`] is an agent that the checker started itself,
-//! [`answer`] reads answers and says what to change in them, [`run`] runs cases, [`session`] is a
+//! [`draft`] is a request that is changed before it is sent, [`answer`] reads answers and says what
+//! to change in them, [`run`] runs cases, [`session`] is a
 //! whole check, [`report`] what people and programs are told, [`guide`] the page `docs/check.md`.
 //! The cases stand in [`player`] and [`manager`], one file per subject.
 #![warn(missing_docs)]
@@ -15,6 +16,7 @@ pub mod agent;
 pub mod answer;
 pub mod bench;
 pub mod case;
+pub mod draft;
 pub mod guide;
 pub mod http;
 pub mod limits;

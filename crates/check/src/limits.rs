@@ -16,6 +16,10 @@ pub const HEALTH_TIME: Duration = Duration::from_secs(1);
 pub const START_TIME: Duration = Duration::from_secs(20);
 /// Time in which an agent that was asked to stop must be gone.
 pub const STOP_TIME: Duration = Duration::from_secs(5);
+/// Time in which an agent that did not survive a case is seen to have ended.
+pub const ENDING_TIME: Duration = Duration::from_millis(100);
+/// How much of the last line of an agent is quoted.
+pub const SAID_CHARS_MAX: usize = 200;
 /// Time that one case may take. A case that takes longer is a fault of ours.
 pub const CASE_TIME: Duration = Duration::from_secs(180);
 /// How far an agent's clock may be from ours.

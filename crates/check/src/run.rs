@@ -9,9 +9,9 @@ use tokio::time::timeout;
 
 use crate::bench::{Bench, Subject};
 use crate::case::{Case, Lane};
-use crate::limits::{CASE_TIME, TOGETHER};
+use crate::limits::{CASE_TIME, ENDING_TIME, SAID_CHARS_MAX, TOGETHER};
 use crate::transcript::Entry;
-use crate::verdict::Verdict;
+use crate::verdict::{Finding, Verdict};
 
 /// A case that was tried.
 #[derive(Debug, Clone)]
@@ -34,6 +34,7 @@ pub async fn run(
     done: &mut dyn FnMut(&Checked),
 ) -> Vec<Checked> {
     let mut checked: Vec<(usize, Checked)> = Vec::new();
+    let mut gone = None;
     for lane in [Lane::Together, Lane::Alone, Lane::Last] {
         let width = if lane == Lane::Together { TOGETHER } else { 1 };
         let mut waiting = cases.iter().copied().enumerate().filter(|(_, case)| case.lane == lane);
@@ -42,12 +43,21 @@ pub async fn run(
             while running.len() < width
                 && let Some((index, case)) = waiting.next()
             {
-                let subject = subject.clone();
-                running.spawn(async move { (index, try_one(case, subject).await) });
+                let (subject, gone) = (subject.clone(), gone.clone());
+                running.spawn(async move {
+                    let checked = match gone {
+                        Some(reason) => skipped(case, reason),
+                        None => try_one(case, subject).await,
+                    };
+                    (index, checked)
+                });
             }
             let Some(finished) = running.join_next().await else { break };
             // A case that panics is caught inside; only a runtime that ends cancels tasks.
-            let Ok(finished) = finished else { continue };
+            let Ok(mut finished) = finished else { continue };
+            if lane == Lane::Alone && gone.is_none() {
+                gone = revive(&mut finished.1, subject).await;
+            }
             done(&finished.1);
             checked.push(finished);
         }
@@ -61,9 +71,7 @@ async fn try_one(case: &'static Case, subject: Arc<Subject>) -> Checked {
     let bench = Bench::new(subject);
     let transcript = bench.transcript.clone();
     if !case.speaks(bench.dialect()) {
-        let reason = format!("not tried in {}", bench.dialect());
-        let verdict = Verdict::Skipped(reason);
-        return Checked { case, verdict, transcript: vec![], took: started.elapsed() };
+        return skipped(case, format!("not tried in {}", bench.dialect()));
     }
     // In a task of its own, so that a bug of the checker is a verdict and not the end.
     let mut task = JoinSet::new();
@@ -76,3 +84,47 @@ async fn try_one(case: &'static Case, subject: Arc<Subject>) -> Checked {
     };
     Checked { case, verdict, transcript: transcript.entries(), took: started.elapsed() }
 }
+
+fn skipped(case: &'static Case, reason: String) -> Checked {
+    let verdict = Verdict::Skipped(reason);
+    Checked { case, verdict, transcript: vec![], took: Duration::ZERO }
+}
+
+/// An agent that did not survive a case failed it, whatever it said; the other cases are not to
+/// suffer for it. If it cannot be started again: why they are skipped.
+async fn revive(checked: &mut Checked, subject: &Arc<Subject>) -> Option<String> {
+    if checked.verdict == Verdict::Pass {
+        return None;
+    }
+    let bench = Bench::new(subject.clone());
+    // A program that ends takes a moment for it.
+    let has_ended = match &subject.agent {
+        Some(agent) => agent.ended_within(ENDING_TIME).await,
+        None => false,
+    };
+    let is_there = !has_ended && bench.line().await.is_ok();
+    match &subject.agent {
+        _ if is_there => None,
+        Some(agent) => {
+            let words = agent.words();
+            let last = words.lines().next_back().unwrap_or("nothing");
+            let last: String = last.chars().take(SAID_CHARS_MAX).collect();
+            checked.verdict = Verdict::Fail(Finding {
+                sentence: format!("the agent ended during this case; the last it said: {last}"),
+                change: "answer with an error instead of ending, and go on".into(),
+                json: None,
+            });
+            bench.restart().await.err().map(|_| format!("{GONE}{}", checked.case.id))
+        }
+        None => {
+            checked.verdict = Verdict::Fail(Finding {
+                sentence: "nobody listens there any more: the agent ended during this case".into(),
+                change: "answer with an error instead of ending, and go on".into(),
+                json: None,
+            });
+            Some(format!("{GONE}{}", checked.case.id))
+        }
+    }
+}
+
+const GONE: &str = "the agent is gone since ";

@@ -7,19 +7,29 @@ use league_agent::exchange::{new_conversation, random_hex};
 use league_core::id::{AgentId, ConversationId, GameType, MatchId, PlayerId, RefereeId};
 use league_core::proof::{Token, match_proof, reply_proof};
 use league_core::seat::Seat;
-use league_wire::message::{GameInvitation, GameJoinAck};
-use league_wire::{Letter, MatchState, Message, MessageType, Reply, Sender};
+use league_wire::message::{
+    ErrorReport, GameInvitation, GameJoinAck, GameOver, GameOverAck, GameStart, ParityCall,
+    ParityResponse, PlayerLine,
+};
+use league_wire::{
+    Code, Dialect, Fragment, Letter, MatchState, Message, MessageType, MoveValue, Parity,
+    PlayerResult, Reply, ResultStatus, Sender,
+};
 
 use crate::answer::Asked;
 use crate::bench::Bench;
-use crate::limits::JOIN_TIME;
-use crate::verdict::Halt;
+use crate::limits::{CHOICE_TIME, JOIN_TIME, TOLD_TIME};
+use crate::verdict::{Finding, Halt, Outcome};
 
 /// What proves a referee genuine, or does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Proof {
     /// The manager's own.
     Genuine,
+    /// None at all.
+    Missing,
+    /// This text.
+    Forged(String),
 }
 
 /// A match, as its referee sees it.
@@ -56,6 +66,8 @@ impl<'a> Table<'a> {
     /// What the referee shows.
     pub(super) fn shown(&self) -> Option<String> {
         match &self.proof {
+            Proof::Missing => None,
+            Proof::Forged(text) => Some(text.clone()),
             Proof::Genuine => Some(self.proof_with(self.bench.me().token.as_ref())),
         }
     }
@@ -117,6 +129,48 @@ impl<'a> Table<'a> {
         self.answer(Message::GameJoinAck(ack))
     }
 
+    pub(super) fn start(&self) -> Letter {
+        self.letter(Message::GameStart(GameStart {
+            match_id: self.match_id,
+            round_id: Some(self.match_id.round),
+            game_type: Some(even_odd()),
+            role: Some(self.seat),
+            opponent_id: self.opponent,
+            attempt: Some(self.attempt),
+            game_state: Some(MatchState::CollectingChoices),
+        }))
+    }
+
+    pub(super) fn call(&self) -> Letter {
+        self.letter(Message::ChooseParityCall(ParityCall {
+            match_id: self.match_id,
+            player_id: self.bench.player().ok(),
+            game_type: Some(even_odd()),
+            deadline: Some(ambient::now() + CHOICE_TIME),
+            opponent_id: self.opponent,
+            round_id: Some(self.match_id.round),
+            your_standings: Fragment::parse("{}"),
+            standings: Fragment::parse("[]"),
+            game_history: Fragment::parse("[]"),
+            attempt: Some(self.attempt),
+            budget_ms: Some(millis(CHOICE_TIME)),
+            last_rtt_ms: None,
+            game_state: Some(MatchState::CollectingChoices),
+        }))
+    }
+
+    /// A choice that may come.
+    pub(super) fn choice(&self) -> Letter {
+        self.answer(Message::ChooseParityResponse(ParityResponse {
+            match_id: self.match_id,
+            player_id: self.bench.player().ok(),
+            choice: Parity::Even,
+            nonce: None,
+            choice_proof: None,
+            reasoning: None,
+        }))
+    }
+
     /// Invites the player and reads its answer.
     pub(super) async fn invite(&self) -> (Asked, Result<(Reply, GameJoinAck), Halt>) {
         let asked = self.bench.ask(&self.invitation(), JOIN_TIME).await;
@@ -150,10 +204,122 @@ impl<'a> Table<'a> {
         let (asked, read) = self.invite().await;
         self.unguarded(&asked)?;
         match read {
-            Ok((_, ack)) if ack.accept => Ok(()),
+            Ok((_, ack)) if ack.accept => {
+                // Document 004 tells its players that both have accepted, and they wait for it.
+                if self.bench.dialect() == Dialect::Payload {
+                    self.bench.ask(&self.start(), TOLD_TIME).await;
+                }
+                Ok(())
+            }
             Ok(_) => Err(Halt::skip("what it builds on fails: see player.invite.accepts")),
             Err(halt) => Err(halt.unless_told_by("player.invite.accepts")),
         }
+    }
+}
+
+impl Table<'_> {
+    /// Asks for a choice and reads the answer.
+    pub(super) async fn choose(&self) -> (Asked, Result<(Reply, ParityResponse), Halt>) {
+        let asked = self.bench.ask(&self.call(), CHOICE_TIME).await;
+        let read = self.read_choice(&asked);
+        (asked, read)
+    }
+
+    pub(super) fn read_choice(&self, asked: &Asked) -> Result<(Reply, ParityResponse), Halt> {
+        let reply = asked.reply(&[MessageType::ChooseParityResponse], &self.choice())?;
+        let Message::ChooseParityResponse(response) = &reply.message else {
+            return Err(Halt::Ours("a choice was read as something else".into()));
+        };
+        let response = response.clone();
+        Ok((reply, response))
+    }
+
+    /// Has the player join and choose, for cases that are about what follows.
+    pub(super) async fn play(&self) -> Result<(Asked, Reply, ParityResponse), Halt> {
+        self.join().await?;
+        let (asked, read) = self.choose().await;
+        let (reply, choice) = read.map_err(|halt| halt.unless_told_by("player.choose.answers"))?;
+        Ok((asked, reply, choice))
+    }
+
+    /// GAME_OVER of a match that was played; `technical` if the opponent did not play.
+    pub(super) fn over(&self, technical: bool) -> Result<Letter, Halt> {
+        let me = self.bench.player()?;
+        let line = |choice: Option<Parity>, result, points| PlayerLine {
+            choice: choice.map(|choice| MoveValue::Text(choice.word().into())),
+            result: Some(result),
+            points: Some(points),
+            nonce: None,
+            role: None,
+        };
+        let (mine, theirs, status, reason) = if technical {
+            let lost = line(None, PlayerResult::TechnicalLoss, 0);
+            let reason = "the opponent did not choose in time";
+            (line(None, PlayerResult::Win, 3), lost, ResultStatus::TechnicalLoss, reason)
+        } else {
+            let lost = line(Some(Parity::Odd), PlayerResult::Loss, 0);
+            let won = line(Some(Parity::Even), PlayerResult::Win, 3);
+            (won, lost, ResultStatus::Win, "8 is even")
+        };
+        Ok(self.letter(Message::GameOver(GameOver {
+            match_id: self.match_id,
+            round_id: Some(self.match_id.round),
+            game_type: Some(even_odd()),
+            attempt: Some(self.attempt),
+            rematch: Some(0),
+            status,
+            winner: Some(me),
+            technical_losers: if technical { vec![self.opponent] } else { vec![] },
+            reason: reason.into(),
+            drawn_number: (!technical).then_some(8),
+            number_parity: (!technical).then_some(Parity::Even),
+            players: [(me, mine), (self.opponent, theirs)].into_iter().collect(),
+            game_state: Some(MatchState::Completed),
+            draw_seed: None,
+            draw_commitment: None,
+        })))
+    }
+
+    /// The answer to GAME_OVER that should come.
+    pub(super) fn over_ack(&self) -> Letter {
+        let (match_id, acknowledged) = (self.match_id, true);
+        self.answer(Message::GameOverAck(GameOverAck { match_id, acknowledged }))
+    }
+
+    /// The refusal that should come.
+    pub(super) fn refusal(&self, code: Code, description: &str) -> Letter {
+        self.answer(Message::GameError(ErrorReport::new(
+            code.told(self.bench.dialect()),
+            description,
+        )))
+    }
+
+    /// Whether the player refused, as it should: with an error, or by not taking part.
+    pub(super) fn is_refused(&self, asked: &Asked, ideal: &Letter) -> Result<bool, Halt> {
+        if asked.refused(ideal)?.is_some() {
+            return Ok(true);
+        }
+        let declined = self.read_ack(asked).is_ok_and(|(_, ack)| !ack.accept);
+        Ok(declined)
+    }
+}
+
+/// Whether the player takes part in another match, after something that must not hurt.
+pub(super) async fn still_plays(bench: &Bench, after: &str) -> Outcome {
+    let table = Table::new(bench);
+    let (asked, read) = table.invite().await;
+    table.unguarded(&asked)?;
+    match read {
+        Ok((_, ack)) if ack.accept => Ok(()),
+        Ok(_) => Err(Halt::fail(
+            format!("after {after} it refused an ordinary invitation"),
+            "answer the next call as if nothing had happened",
+        )),
+        Err(Halt::Fail(finding)) => Err(Halt::Fail(Finding {
+            sentence: format!("after {after} an ordinary invitation failed: {}", finding.sentence),
+            ..finding
+        })),
+        Err(other) => Err(other),
     }
 }
 
@@ -163,4 +329,14 @@ fn millis(time: Duration) -> u64 {
 
 pub(super) fn even_odd() -> GameType {
     "even_odd".parse().expect("a game's name")
+}
+
+/// Whether answers of `dialect` carry sender, time and conversation.
+pub(super) const fn answers_whole(dialect: Dialect) -> bool {
+    match dialect {
+        Dialect::Flat | Dialect::V21 | Dialect::Enveloped | Dialect::Tool | Dialect::Wrapped => {
+            true
+        }
+        Dialect::Typed | Dialect::Payload => false,
+    }
 }
