@@ -1,7 +1,7 @@
 //! What a case works with: the agent under test, a line to it, and the transcript.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -41,6 +41,7 @@ pub struct Subject {
     identity: watch::Sender<Identity>,
     ids: AtomicU64,
     rounds: AtomicU32,
+    starts: AtomicUsize,
 }
 
 impl Subject {
@@ -62,7 +63,13 @@ impl Subject {
             identity: watch::Sender::new(identity),
             ids: AtomicU64::new(1),
             rounds: AtomicU32::new(1),
+            starts: AtomicUsize::new(1),
         }
+    }
+
+    /// How often it was started.
+    pub fn starts(&self) -> usize {
+        self.starts.load(Ordering::Relaxed)
     }
 }
 
@@ -228,9 +235,20 @@ impl Bench {
         let before = registered.borrow_and_update().len();
         self.note("the agent is killed and started again");
         agent.kill().await;
+        self.subject.starts.fetch_add(1, Ordering::Relaxed);
         agent.start().await.map_err(|error| Halt::Ours(error.to_string()))?;
         let again = registered.wait_for(|all| all.len() > before);
-        let again = tokio::time::timeout(START_TIME, again).await;
+        let again = tokio::select! {
+            again = tokio::time::timeout(START_TIME, again) => again,
+            true = agent.ended_within(START_TIME) => {
+                let words = agent.words();
+                let last = words.lines().next_back().unwrap_or("nothing");
+                return Err(Halt::fail(
+                    format!("after a restart it ended at once; the last it said: {last}"),
+                    "start as if nothing had happened, whatever the last run left behind",
+                ));
+            }
+        };
         let again = again.ok().and_then(Result::ok).and_then(|all| all.last().cloned());
         let Some(again) = again else {
             let sentence = format!(

@@ -31,7 +31,7 @@ pub struct Checked {
 pub async fn run(
     cases: &[&'static Case],
     subject: &Arc<Subject>,
-    done: &mut dyn FnMut(&Checked),
+    done: &mut (dyn FnMut(&Checked) + Send),
 ) -> Vec<Checked> {
     let mut checked: Vec<(usize, Checked)> = Vec::new();
     let mut gone = None;
@@ -43,6 +43,9 @@ pub async fn run(
             while running.len() < width
                 && let Some((index, case)) = waiting.next()
             {
+                if lane == Lane::Last && gone.is_none() {
+                    gone = restarted(subject).await;
+                }
                 let (subject, gone) = (subject.clone(), gone.clone());
                 running.spawn(async move {
                     let checked = match gone {
@@ -83,6 +86,17 @@ async fn try_one(case: &'static Case, subject: Arc<Subject>) -> Checked {
         Err(_) => Verdict::CheckerError(format!("the case took longer than {CASE_TIME:?}")),
     };
     Checked { case, verdict, transcript: transcript.entries(), took: started.elapsed() }
+}
+
+/// Starts an agent again that has ended since the last case. If that fails: why the others are
+/// skipped.
+async fn restarted(subject: &Arc<Subject>) -> Option<String> {
+    let agent = subject.agent.as_ref()?;
+    if !agent.ended_within(ENDING_TIME).await {
+        return None;
+    }
+    let again = Bench::new(subject.clone()).restart().await;
+    again.err().map(|_| "the agent has ended and does not come back".into())
 }
 
 fn skipped(case: &'static Case, reason: String) -> Checked {

@@ -140,7 +140,10 @@ pub fn chosen(role: Role, only: &[String], level: Level) -> Result<Vec<&'static 
 ///
 /// # Errors
 /// If the check cannot begin. What is wrong with the agent is no error but in the report.
-pub async fn check(plan: &Plan, news: &mut dyn FnMut(News<'_>)) -> Result<Report, CheckError> {
+pub async fn check(
+    plan: &Plan,
+    news: &mut (dyn FnMut(News<'_>) + Send),
+) -> Result<Report, CheckError> {
     let started = Mark::set();
     let cases = chosen(plan.role, &plan.only, plan.level)?;
     let listening = |error| CheckError::Listen(plan.listen, error);
@@ -170,7 +173,7 @@ pub async fn check(plan: &Plan, news: &mut dyn FnMut(News<'_>)) -> Result<Report
 async fn find(
     plan: &Plan,
     stage: &Arc<Stage>,
-    news: &mut dyn FnMut(News<'_>),
+    news: &mut (dyn FnMut(News<'_>) + Send),
 ) -> Result<Subject, CheckError> {
     let (given, agent) = match &plan.target {
         Target::Running(address) => (Some(address.clone()), None),

@@ -1,7 +1,5 @@
 //! Restarts and stopping, for agents that the checker started.
 
-use std::time::Duration;
-
 use super::table::Table;
 use crate::bench::Bench;
 use crate::case::{Case, Lane, Level};
@@ -75,9 +73,6 @@ async fn stops(bench: &Bench) -> Outcome {
     let Some(agent) = &bench.subject.agent else {
         return Err(Halt::skip("the checker did not start it: use --start 'COMMAND'"));
     };
-    if agent.ended_within(Duration::from_millis(100)).await {
-        bench.restart().await.map_err(|halt| halt.unless_told_by("player.life.restart"))?;
-    }
     bench.note("the agent is sent SIGTERM");
     let stopped = agent.stop().await.is_some();
     if stopped {

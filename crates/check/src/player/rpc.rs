@@ -31,15 +31,6 @@ pub(super) static CASES: &[Case] = &[
         ..CASE
     },
     Case {
-        id: "player.rpc.one-outcome",
-        title: "A response has a result or an error, never both",
-        sent: "GAME_INVITATION",
-        wanted: "a response without `error` beside `result`, not even null",
-        why: "JSON-RPC says so, and a strict reader refuses the response.",
-        run: |bench| Box::pin(one_outcome(bench)),
-        ..CASE
-    },
-    Case {
         id: "player.rpc.survives-garbage",
         title: "Bytes that are no JSON do no harm",
         sent: "`{\"jsonrpc\": \"2.0\", \"method\"` and nothing more, then an ordinary invitation",
@@ -118,24 +109,6 @@ async fn string_id(bench: &Bench) -> Outcome {
     let asked = bench.ask_bytes(draft.bytes(), JOIN_TIME).await;
     table.unguarded(&asked)?;
     table.read_ack(&asked).map(|_| ())
-}
-
-async fn one_outcome(bench: &Bench) -> Outcome {
-    let table = Table::new(bench);
-    let (asked, _) = table.invite().await;
-    table.unguarded(&asked)?;
-    let told = |halt: Halt| halt.unless_told_by("player.invite.accepts");
-    let got = asked.answered(&table.ack()).map_err(told)?;
-    let Ok(Value::Object(response)) = serde_json::from_slice::<Value>(&got.body) else {
-        return Err(Halt::skip("what it builds on fails: see player.invite.accepts"));
-    };
-    if !(response.contains_key("result") && response.contains_key("error")) {
-        return Ok(());
-    }
-    let mut right = response;
-    right.remove("error");
-    let sentence = "the response has `error` beside `result`";
-    Err(Halt::fail_with(sentence, "leave `error` out", Value::Object(right).to_string()))
 }
 
 async fn survives(bench: &Bench, body: &'static [u8], what: &str) -> Outcome {

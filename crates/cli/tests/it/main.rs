@@ -1,6 +1,8 @@
 //! The program as people meet it: what it prints, what it leaves behind, and how it ends.
 
 #[cfg(test)]
+mod checking;
+#[cfg(test)]
 mod clients;
 #[cfg(test)]
 mod config;
