@@ -14,6 +14,7 @@ from .desk import Desk
 from .version import PROTOCOL, VERSION
 
 BODY_BYTES_MAX = 1024 * 1024
+UNREAD_BYTES_MAX = 16 * BODY_BYTES_MAX
 BODY_SECONDS_MAX = 30.0
 CONNECTIONS_MAX = 256
 DRAIN_SECONDS = 5.0
@@ -150,7 +151,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _turn_away(self, status: int, text: bytes, length: int) -> None:
         # What is left unread when a connection closes may take the answer back.
-        self._read(min(length, 2 * BODY_BYTES_MAX))
+        left = min(length, UNREAD_BYTES_MAX)
+        while left > 0 and self._read(min(left, BODY_BYTES_MAX)) is not None:
+            left -= BODY_BYTES_MAX
         self.close_connection = True
         self._send(status, text, "text/plain")
 

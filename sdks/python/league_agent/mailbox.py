@@ -101,7 +101,7 @@ class Mailbox:
             if rejected.code not in PAST:
                 raise
             log.info("the league is over")
-            self._desk.player.league_over.set()
+            self._desk.player.conclude()
             return
         if again is not None:
             self._desk.player.settle(again)

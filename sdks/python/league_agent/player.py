@@ -24,6 +24,7 @@ HISTORY_MAX = 256
 MATCHES_MAX = 1024
 STEPS_MAX = 1024
 IDENTITY_WAIT = 5.0
+LAST_RESULT_WAIT = 2.0
 
 _FROM_MANAGER = (
     "ROUND_ANNOUNCEMENT",
@@ -55,7 +56,9 @@ class Player:
     """Answers the messages of one league. Any number of threads may ask it at the same time."""
 
     def __init__(self, choose: Choose, on_result: Optional[Callable[[Match], None]] = None) -> None:
+        #: Set when the league is over, and the last result is known.
         self.league_over = threading.Event()
+        self._is_concluded = False
         self._chooser = Chooser(choose)
         self._on_result = on_result
         self.identity: Optional[Identity] = None
@@ -79,6 +82,20 @@ class Player:
         """The player is registered."""
         self.identity = identity
         self._settled.set()
+
+    def conclude(self) -> None:
+        """The league is over. The result of the last match may still be on its way."""
+        self._is_concluded = True
+        self._end_if_done()
+        timer = threading.Timer(LAST_RESULT_WAIT, self.league_over.set)
+        timer.daemon = True
+        timer.start()
+
+    def _end_if_done(self) -> None:
+        with self._lock:
+            is_open = any(not known.is_over for known in self._known.values())
+        if self._is_concluded and not is_open:
+            self.league_over.set()
 
     def receive(self, message: Message) -> Message:
         """The answer to a message whose envelope is in order; raises what is refused."""
@@ -158,13 +175,15 @@ class Player:
         """Chooses once; everybody who asks for this step is given the same."""
         try:
             move = self._chooser.move(call)
-        except Refusal as refusal:
-            answer.set_exception(refusal)
+            nonce = secrets.token_hex(16)
+            chosen = sealed(me, call, known.attempt, move, nonce)
+        except Exception as error:
+            # Nobody who asks again may wait for ever.
+            answer.set_exception(error)
             return
         log.info("%s: %s against %s", call.match_id, move, call.opponent)
-        nonce = secrets.token_hex(16)
         known.promise.nonce = nonce
-        answer.set_result(sealed(me, call, known.attempt, move, nonce))
+        answer.set_result(chosen)
 
     def _end(self, me: Identity, message: Message) -> Message:
         attempt = whole(message, "attempt", 1)
@@ -178,6 +197,7 @@ class Player:
                 self._history.append(match)
         if is_news:
             self._tell(match)
+            self._end_if_done()
         answer = envelope("GAME_OVER_ACK", me.player_id, message["conversation_id"])
         return {**answer, "match_id": message["match_id"], "acknowledged": True}
 
@@ -202,4 +222,4 @@ class Player:
             table = message.get("final_standings") or []
             ranks = [row.get("rank") for row in table if row.get("player_id") == me.player_id]
             log.info("the league is over, place %s", ranks[0] if ranks else "unknown")
-            self.league_over.set()
+            self.conclude()

@@ -161,6 +161,13 @@ class Trust(PlayerCase):
         self.result(message("LEAGUE_COMPLETED", final_standings=[{"rank": 1, "player_id": "P01"}]))
         self.assertTrue(self.player.league_over.is_set())
 
+    def test_the_last_result_may_come_after_the_end(self):
+        self.result(order("GAME_INVITATION"))
+        self.result(message("LEAGUE_COMPLETED"))
+        self.assertFalse(self.player.league_over.is_set(), "a result is on its way")
+        self.result(order("GAME_OVER"))
+        self.assertTrue(self.player.league_over.is_set())
+
     def test_the_token_is_shown_to_nobody(self):
         said = [self.desk.answer(request(order(kind))).body for kind in
                 ("GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_OVER", "GAME_START")]
@@ -246,6 +253,15 @@ class Guard(PlayerCase):
         self.assertIn(choice, ("even", "odd"))
         self.assertLess(time.monotonic() - began, 5)
         never.set()
+
+    def test_what_cannot_be_answered_is_an_error_each_time(self):
+        player = Player(lambda call: None)
+        player.settle(ME)
+        player.receive(order("GAME_INVITATION"))
+        call = order("GAME_MOVE_CALL", move_request={"move_type": "word", "valid_options": []})
+        for _ in range(2):
+            answer = json.loads(Desk(player).answer(request(call)).body)
+            self.assertEqual(answer["error"]["code"], -32603)
 
     def test_a_number_is_no_text(self):
         call = Call.example(options=(1, 2))
