@@ -12,6 +12,7 @@ use crate::service_args::ServiceCommand;
 
 use crate::command::backup::BackupArgs;
 use crate::command::check::CheckArgs;
+use crate::command::new::NewArgs;
 use crate::command::prune::PruneArgs;
 use crate::command::trace::TraceArgs;
 
@@ -26,6 +27,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Play(PlayArgs),
+    New(NewArgs),
     Rules(RulesArgs),
     Sim(SimArgs),
     #[command(flatten)]

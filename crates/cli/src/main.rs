@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let outcome = match &args.command {
         Command::Play(args) => command::play::run(args),
+        Command::New(args) => command::new::run(args),
         Command::Rules(args) => command::rules::run(args),
         Command::Check(args) => command::check::run(args),
         Command::Sim(args) => command::sim::run(args),

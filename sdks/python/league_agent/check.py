@@ -7,7 +7,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 HOW = """\
@@ -19,14 +18,15 @@ or say where it is with LEAGUE_BIN=/path/to/league. Then run this again:
 """
 
 
+# The checker says where to register, where to listen, and where the token may lie meanwhile.
+PLACES = " --manager {manager} --listen 127.0.0.1:{port} --token-file {data}/token.json"
+
+
 def check() -> int:
     """Runs `league check` on this program. Gives the exit code."""
     league = os.environ.get("LEAGUE_BIN") or shutil.which("league")
-    command = [sys.executable, str(Path(sys.argv[0]).resolve())]
+    command = shlex.join([sys.executable, str(Path(sys.argv[0]).resolve())])
     if league is None:
-        sys.stderr.write(HOW.format(command=shlex.join([*command, "--check"])))
+        sys.stderr.write(HOW.format(command=command + " --check"))
         return 1
-    with tempfile.TemporaryDirectory() as place:
-        # The checker's manager is not your league: its token goes elsewhere.
-        start = shlex.join([*command, "--token-file", str(Path(place) / "token.json")])
-        return subprocess.call([league, "check", "player", "--start", start])
+    return subprocess.call([league, "check", "player", "--start", command + PLACES])

@@ -5,6 +5,7 @@ mod agent;
 pub(crate) mod backup;
 pub(crate) mod check;
 mod look;
+pub(crate) mod new;
 pub(crate) mod play;
 pub(crate) mod prune;
 mod roster;

@@ -19,6 +19,8 @@ mod keep;
 #[cfg(test)]
 mod killing;
 #[cfg(test)]
+mod kits;
+#[cfg(test)]
 mod large;
 #[cfg(test)]
 mod logs;

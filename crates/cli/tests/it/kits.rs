@@ -1,0 +1,139 @@
+//! Agents to begin with: what `league new` writes runs at once, and plays.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::dialects::{Language, can_run};
+use crate::mistakes::check_in;
+use crate::program::{Place, Run};
+use crate::service::{Office, Service};
+use crate::services::{REFEREE, check_record, found};
+
+const PATIENT: &str = "--set invitation_timeout=30s --set choice_timeout=300s";
+
+/// A kit in a folder of its own.
+struct Kit {
+    lang: &'static str,
+    told: Value,
+}
+
+impl Kit {
+    fn new(place: &Place, lang: &'static str) -> Self {
+        let run = place.run(&format!("new player --lang {lang} my-{lang} --json"));
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{lang}");
+        Self { lang, told: serde_json::from_str(&run.stdout).expect("exactly one JSON document") }
+    }
+
+    /// One of its commands, with more options.
+    fn command(&self, place: &Place, which: &str, more: &[&str]) -> Command {
+        let mut words = self.told[which].as_str().unwrap().split(' ');
+        let mut command = Command::new(words.next().unwrap());
+        command.args(words).args(more).current_dir(place.path().join(format!("my-{}", self.lang)));
+        command.env("PYTHONDONTWRITEBYTECODE", "1").env_remove("LEAGUE_MANAGER");
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Plays in the league of `office`; what is typed last counts.
+    fn play(&self, place: &Place, office: &Office, name: &str, way: &[&str]) -> Service {
+        let manager = format!("http://{}", office.address);
+        let more = [&["--manager", &manager, "--name", name, "--json"], way].concat();
+        let mut service = Service::spawn(place, self.command(place, "run", &more));
+        assert_eq!(service.announced()["agents"][0]["display_name"], name);
+        service
+    }
+}
+
+/// Whether the kits can be run here; the one for Node needs a newer one than some systems bring.
+fn languages() -> Option<[&'static str; 2]> {
+    if !can_run(&[Language::Python, Language::JavaScript]) {
+        return None;
+    }
+    let version = Command::new("node").arg("--version").output().expect("it was just run");
+    let version = String::from_utf8_lossy(&version.stdout).into_owned();
+    let mut numbers = version.trim().trim_start_matches('v').split('.').map(str::parse::<u32>);
+    let number = [(); 2].map(|()| numbers.next().and_then(Result::ok).unwrap_or(0));
+    if number < [20, 3] {
+        eprintln!("SKIPPED: the kit for Node needs 20.3, and this is {version}");
+        return None;
+    }
+    Some(["python", "typescript"])
+}
+
+#[test]
+fn what_is_said_of_new_agents() {
+    let place = Place::new();
+    check_in(&place, "help_new", "new --help");
+    check_in(&place, "new_python", "new player --lang python ada");
+    check_in(&place, "new_again", "new player --lang python ada");
+    check_in(&place, "new_typescript", "new player --lang typescript ben");
+    check_in(&place, "new_cobol", "new player --lang cobol grace");
+    check_in(&place, "new_name", "new player --lang python carl --name \"");
+    fs::write(place.path().join("file"), "").unwrap();
+    check_in(&place, "new_file", "new player --lang python file");
+    assert!(!place.path().join("carl").exists());
+    let agent = fs::read_to_string(place.path().join("ada/agent.py")).unwrap();
+    assert!(agent.contains("name=\"ada\""), "{agent}");
+}
+
+#[test]
+fn kits_pass_their_own_tests_and_play_a_whole_league() {
+    let Some(languages) = languages() else { return };
+    let place = Place::new();
+    let office = Office::open(&place);
+    let line = format!("--league spring --start players=5 --set announcement_lead=0s {PATIENT}");
+    found(&office, &place, &line);
+    let mut agents = vec![office.seat(&place, REFEREE)];
+    for lang in languages {
+        let kit = Kit::new(&place, lang);
+        let run = Run::of(kit.command(&place, "test", &[]).output().unwrap());
+        assert_eq!(run.code, Some(0), "{lang}: {}", run.shown());
+        agents.push(kit.play(&place, &office, lang, &["--listen", "127.0.0.1:0"]));
+        agents.push(kit.play(&place, &office, &format!("{lang} pulls"), &["--pull"]));
+    }
+    agents.push(office.seat(&place, "player --strategy random"));
+    let standings = office.standings_at_the_end("spring");
+    for agent in agents {
+        assert_eq!(agent.end(), Some(0), "an agent whose league is over has nothing left to do");
+    }
+    for row in standings["standings"].as_array().unwrap() {
+        assert_eq!((&row["played"], &row["technical_losses"]), (&4.into(), &0.into()), "{row}");
+    }
+    check_record(&place, office, &standings, 10);
+}
+
+/// Runs the tests of a kit with real leagues.
+fn tested(sdk: &str, program: &str, line: &str) -> Run {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdks").join(sdk);
+    let mut command = Command::new(program);
+    command.args(line.split(' ')).current_dir(folder).env("PYTHONDONTWRITEBYTECODE", "1");
+    command.env("LEAGUE_BIN", env!("CARGO_BIN_EXE_league")).env_remove("NODE_TEST_CONTEXT");
+    for name in ["LEAGUE_DATA", "LEAGUE_MANAGER", "LEAGUE_ADMIN_TOKEN", "LEAGUE_SECRET"] {
+        command.env_remove(name);
+    }
+    Run::of(command.stdin(Stdio::null()).output().unwrap())
+}
+
+#[test]
+fn the_kit_for_python_keeps_what_it_promises() {
+    if languages().is_none() {
+        return;
+    }
+    let run = tested("python", "python3", "-W error -m unittest discover -t . -s tests");
+    assert_eq!(run.code, Some(0), "{}", run.shown());
+    assert!(run.stderr.trim_end().ends_with("\nOK"), "nothing is skipped: {}", run.shown());
+}
+
+#[test]
+fn the_kit_for_node_keeps_what_it_promises() {
+    if languages().is_none() {
+        return;
+    }
+    let run = tested("typescript", "node", "--test tests/");
+    assert_eq!(run.code, Some(0), "{}", run.shown());
+    assert!(run.stdout.contains("# fail 0\n") && run.stdout.contains("# skipped 0\n"));
+    assert!(!run.stdout.contains("# pass 0\n"), "{}", run.shown());
+}
