@@ -1,5 +1,6 @@
 //! Legs to stand on, and the front door for whoever writes a player in Rust.
 //!
+//! [`author`] is that door: a player is one function. Behind it:
 //! [`endpoint`] is being called, [`caller`] is calling; both know HTTP and nothing of the protocol.
 //! [`pull`] is being called without a port: fetching what was sent from the manager.
 //! [`address`] is where somebody can be called, [`targets`] who may be, [`rate`] how often.
@@ -14,6 +15,7 @@
 
 pub mod address;
 pub mod ambient;
+pub mod author;
 pub mod caller;
 pub mod component;
 mod connector;

@@ -83,8 +83,20 @@ pub const TURNS_BYTES_MAX: usize = 2 * 1024 * 1024;
 pub const MEMBERSHIP_WAIT: Duration = Duration::from_secs(5);
 /// Most matches whose invitations and answers a player remembers.
 pub const INVITATIONS_MAX: usize = 1_024;
+/// Most moves that a player makes in one match.
+pub const STEPS_MAX: usize = 1_024;
 /// Most finished matches that a player remembers for its strategy.
 pub const HISTORY_MAX: usize = 256;
+/// Most of the time to choose that is kept for sending the answer.
+pub const THOUGHT_RESERVE_MAX: Duration = Duration::from_secs(2);
+/// Time to connect, for an author's agent.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time for a call to the manager, for an author's agent.
+pub const CALL_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long an author's agent stays after its league for a result that comes late.
+pub const LAST_RESULT_WAIT: Duration = Duration::from_secs(1);
+/// Troubles of an author's agent that may wait to be told.
+pub const AUTHOR_TROUBLES_MAX: usize = 8;
 /// Lines of the log that may wait to be written; further ones are lost.
 pub const LOG_LINES_MAX: usize = 8_192;
 /// Longest time that a program which ends waits for its log to be written.

@@ -1,6 +1,7 @@
 //! How single values are read and written: numbers, texts, moments, identifiers.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io::Write;
 use std::str::FromStr;
 
@@ -306,6 +307,33 @@ impl<'a> FromField<'a> for MoveValue {
 
 const _: () = assert!(MOVE_BYTES_MAX == 256);
 
+impl From<&str> for MoveValue {
+    fn from(word: &str) -> Self {
+        Self::Text(word.into())
+    }
+}
+
+impl From<String> for MoveValue {
+    fn from(word: String) -> Self {
+        Self::Text(word)
+    }
+}
+
+impl From<i64> for MoveValue {
+    fn from(number: i64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl fmt::Display for MoveValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(word) => f.write_str(word),
+            Self::Number(number) => number.fmt(f),
+        }
+    }
+}
+
 impl Emit for MoveValue {
     fn emit(&self, out: &mut Vec<u8>) {
         match self {
@@ -427,6 +455,6 @@ impl<T: Emit> Emit for Vec<T> {
 }
 
 /// Appends formatted text.
-pub(crate) fn print(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+pub(crate) fn print(out: &mut Vec<u8>, text: fmt::Arguments<'_>) {
     out.write_fmt(text).expect("a vector takes every byte");
 }

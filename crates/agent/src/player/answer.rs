@@ -1,13 +1,15 @@
 //! A call for a move, whichever kind it is, and the answer to it.
 
-use league_core::game;
+use std::time::Duration;
+
 use league_core::id::{MatchId, PlayerId};
 use league_core::proof::{SentChoice, choice_proof};
 use league_wire::message::{MoveCall, MoveResponse, ParityCall, ParityResponse};
 use league_wire::{Message, MoveValue, Parity};
 
+use crate::limits::CHOICE_TIME_USUAL;
 use crate::register::Membership;
-use crate::strategy::{Situation, Strategy};
+use crate::strategy::{Asked, PARITY};
 
 /// What a referee asks for.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +27,8 @@ pub(super) enum Choice {
     Parity(Parity),
     /// A number that it was offered.
     Number(i64),
+    /// A word that it was offered.
+    Word(String),
 }
 
 /// A choice with the player's share in the draw, and the proof of both.
@@ -68,27 +72,49 @@ impl Question<'_> {
         }
     }
 
-    /// What `strategy` chooses; nothing if it is offered nothing that it understands.
-    pub(super) fn choose(
-        self,
-        strategy: &mut dyn Strategy,
-        situation: &Situation<'_>,
-    ) -> Option<Choice> {
+    /// The same for whoever thinks about it.
+    pub(super) fn asked(self) -> Asked {
         match self {
-            Self::Parity(_) => Some(Choice::Parity(match strategy.choose(situation) {
-                game::Parity::Even => Parity::Even,
-                game::Parity::Odd => Parity::Odd,
-            })),
-            Self::Move(call) => {
-                let numbers = call.valid_options.iter().filter_map(|option| match option {
-                    MoveValue::Number(number) => Some(*number),
-                    MoveValue::Text(_) => None,
-                });
-                let numbers: Vec<i64> = numbers.collect();
-                strategy.pick(situation, &numbers).map(Choice::Number)
-            }
+            Self::Parity(call) => Asked {
+                match_id: call.match_id,
+                game: call.game_type.as_ref().map(ToString::to_string),
+                step: self.step(),
+                move_type: PARITY.into(),
+                options: Parity::ALL.iter().map(|parity| MoveValue::from(parity.word())).collect(),
+                context: None,
+                standings: call.standings.clone(),
+                time: time(call.budget_ms),
+            },
+            Self::Move(call) => Asked {
+                match_id: call.match_id,
+                game: Some(call.game_type.to_string()),
+                step: self.step(),
+                move_type: call.move_type.clone(),
+                options: call.valid_options.clone(),
+                context: call.context.clone(),
+                standings: call.standings.clone(),
+                time: time(call.budget_ms),
+            },
         }
     }
+
+    /// What `thought` comes to, as an answer to this; nothing if it is none.
+    pub(super) const fn answered_by(self) -> fn(MoveValue) -> Option<Choice> {
+        match self {
+            Self::Parity(_) => |thought| match thought {
+                MoveValue::Text(word) => Parity::find(&word).map(Choice::Parity),
+                MoveValue::Number(_) => None,
+            },
+            Self::Move(_) => |thought| match thought {
+                MoveValue::Text(word) => Some(Choice::Word(word)),
+                MoveValue::Number(number) => Some(Choice::Number(number)),
+            },
+        }
+    }
+}
+
+fn time(budget_ms: Option<u64>) -> Duration {
+    budget_ms.map_or(CHOICE_TIME_USUAL, Duration::from_millis)
 }
 
 impl Choice {
@@ -97,16 +123,18 @@ impl Choice {
         match self {
             Self::Parity(parity) => parity.word().into(),
             Self::Number(number) => number.to_string(),
+            Self::Word(word) => word.clone(),
         }
     }
 
     /// Something else that could have been chosen as well.
-    pub(super) const fn other(&self) -> Self {
+    pub(super) fn other(&self) -> Self {
         match self {
             Self::Parity(Parity::Even) => Self::Parity(Parity::Odd),
             Self::Parity(Parity::Odd) => Self::Parity(Parity::Even),
             Self::Number(1) => Self::Number(2),
             Self::Number(number) => Self::Number(number.saturating_sub(1)),
+            Self::Word(word) => Self::Word(format!("not {word}")),
         }
     }
 }
@@ -140,23 +168,27 @@ impl Sealed {
         let (match_id, player_id) = (self.match_id, Some(self.player));
         let (nonce, choice_proof) = (Some(self.nonce.clone()), Some(self.proof.clone()));
         let reasoning = None;
-        match self.choice {
-            Choice::Parity(choice) => Message::ChooseParityResponse(ParityResponse {
-                match_id,
-                player_id,
-                choice,
-                nonce,
-                choice_proof,
-                reasoning,
-            }),
-            Choice::Number(number) => Message::GameMoveResponse(MoveResponse {
-                match_id,
-                player_id,
-                move_data: MoveValue::Number(number),
-                nonce,
-                choice_proof,
-                reasoning,
-            }),
-        }
+        let move_data = match &self.choice {
+            Choice::Parity(choice) => {
+                return Message::ChooseParityResponse(ParityResponse {
+                    match_id,
+                    player_id,
+                    choice: *choice,
+                    nonce,
+                    choice_proof,
+                    reasoning,
+                });
+            }
+            Choice::Number(number) => MoveValue::Number(*number),
+            Choice::Word(word) => MoveValue::Text(word.clone()),
+        };
+        Message::GameMoveResponse(MoveResponse {
+            match_id,
+            player_id,
+            move_data,
+            nonce,
+            choice_proof,
+            reasoning,
+        })
     }
 }

@@ -10,10 +10,13 @@ mod tests;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
+use std::future::Future;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use futures_util::future::{FutureExt, Shared};
 use league_core::game;
 use league_core::id::{MatchId, PlayerId};
 use league_core::proof::{match_proof, reply_proof};
@@ -30,7 +33,7 @@ use crate::desk::{self, Desk, Signed, is_news, refusal, shown_token};
 use crate::endpoint::{Answer, Service, serve};
 use crate::exchange::{Exchange, random_hex};
 use crate::guard::lock;
-use crate::limits::{HISTORY_MAX, INVITATIONS_MAX};
+use crate::limits::{HISTORY_MAX, INVITATIONS_MAX, STEPS_MAX};
 use crate::log::{self, Level, talk};
 use crate::register::{self, Application, Enrolment, Membership, RegisterError};
 use crate::strategy::{Played, Situation, Strategy};
@@ -59,11 +62,14 @@ struct Mind {
 /// The latest attempt at a match that a player was invited to.
 struct Known {
     attempt: u32,
-    /// What it answered. Repeated whenever it is asked again: somebody with several choices of the
-    /// same player to show could take the one that suits.
-    answer: Option<Sealed>,
+    /// What it answers at each step. Repeated whenever it is asked again: somebody with several
+    /// choices of the same player to show could take the one that suits.
+    answers: BTreeMap<u32, Deciding>,
     is_over: bool,
 }
+
+/// A choice that is made once, whoever waits for it; nothing if no move is known.
+type Deciding = Shared<Pin<Box<dyn Future<Output = Option<Sealed>> + Send>>>;
 
 impl std::fmt::Debug for Player {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -139,12 +145,28 @@ impl Player {
         Ok(signed(me, match_id, attempt, Message::GameJoinAck(ack)))
     }
 
-    fn choose(
+    async fn choose(
         &self,
         me: &Membership<PlayerId>,
         letter: &Letter,
         question: Question<'_>,
     ) -> Result<Signed, Box<ErrorReport>> {
+        let (attempt, deciding) = self.consider(me, letter, question)?;
+        let Some(sealed) = deciding.await else {
+            lock(&self.mind).forget(question, attempt);
+            return Err(refusal(Code::E003, NO_MOVE));
+        };
+        let sealed = self.conduct.choose(me, attempt, sealed);
+        Ok(self.conduct.sign(signed(me, question.match_id(), attempt, sealed.message())))
+    }
+
+    /// The attempt that a question is about, and the choice that is being made.
+    fn consider(
+        &self,
+        me: &Membership<PlayerId>,
+        letter: &Letter,
+        question: Question<'_>,
+    ) -> Result<(u32, Deciding), Box<ErrorReport>> {
         let match_id = question.match_id();
         let mut mind = lock(&self.mind);
         let Mind { strategy, matches, history, known } = &mut *mind;
@@ -158,22 +180,24 @@ impl Player {
         if attempt < known.attempt {
             return Err(refusal(Code::E030, LATER_ATTEMPT));
         }
-        let sealed = match &mut known.answer {
-            Some(sealed) => sealed,
-            answer @ None => {
-                let opponent = question.opponent();
-                let history = history.make_contiguous();
-                let situation = Situation { matches_before: *matches, opponent, history };
-                let choice = question.choose(&mut **strategy, &situation);
-                let choice = choice.ok_or_else(|| refusal(Code::E003, NO_NUMBERS))?;
-                let place = (match_id, attempt, question.step());
-                let sealed = Sealed::new(me, place, choice, random_hex());
-                answer.insert(self.conduct.choose(me, attempt, sealed))
-            }
+        let step = question.step();
+        if let Some(deciding) = known.answers.get(&step) {
+            return Ok((attempt, deciding.clone()));
+        }
+        if known.answers.len() >= STEPS_MAX {
+            return Err(refusal(Code::E003, "step: this player makes no more moves in one match"));
+        }
+        let (opponent, history) = (question.opponent(), history.make_contiguous());
+        let situation = Situation { matches_before: *matches, opponent, history };
+        let thought = strategy.think(&situation, &question.asked());
+        let (me, read) = (me.clone(), question.answered_by());
+        let sealing = async move {
+            let choice = thought.await.and_then(read)?;
+            Some(Sealed::new(&me, (match_id, attempt, step), choice, random_hex()))
         };
-        let response = sealed.message();
-        drop(mind);
-        Ok(self.conduct.sign(signed(me, match_id, attempt, response)))
+        let deciding = (Box::pin(sealing) as Pin<Box<dyn Future<Output = _> + Send>>).shared();
+        known.answers.insert(step, deciding.clone());
+        Ok((attempt, deciding))
     }
 
     fn end(&self, me: PlayerId, over: &GameOver, attempt: u32) -> Message {
@@ -185,6 +209,7 @@ impl Player {
         {
             mind.matches += 1;
             mind.remember(me, over);
+            mind.strategy.over(me, over);
         }
         Message::GameOverAck(GameOverAck { match_id, acknowledged: true })
     }
@@ -210,9 +235,18 @@ impl Mind {
         self.history.push_back(Played { opponent: *opponent, theirs, drawn });
     }
 
+    /// Lets a question be asked anew to which there was no move.
+    fn forget(&mut self, question: Question<'_>, attempt: u32) {
+        if let Some(known) = self.known.get_mut(&question.match_id())
+            && known.attempt == attempt
+        {
+            known.answers.remove(&question.step());
+        }
+    }
+
     /// Notes an invitation. A later attempt replaces an earlier one, never the other way round.
     fn note(&mut self, match_id: MatchId, attempt: u32) -> Result<(), Box<ErrorReport>> {
-        let fresh = Known { attempt, answer: None, is_over: false };
+        let fresh = Known { attempt, answers: BTreeMap::new(), is_over: false };
         match self.known.entry(match_id) {
             Entry::Occupied(known) if known.get().attempt > attempt => {
                 return Err(refusal(Code::E030, LATER_ATTEMPT));
@@ -234,8 +268,8 @@ impl Mind {
 }
 
 const LATER_ATTEMPT: &str = "this player is at a later attempt at that match";
-const NO_NUMBERS: &str =
-    "move_request.valid_options: this player chooses among numbers, and there are none";
+const NO_MOVE: &str =
+    "move_request.valid_options: there is nothing among them that this player can choose";
 
 impl Desk for Player {
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is not for players is refused")]
@@ -255,8 +289,10 @@ impl Desk for Player {
                 check_referee(&me, &letter.envelope, start.match_id, start.attempt.unwrap_or(1))?;
                 Ok(Message::Ack(Ack { of: Some(MessageType::GameStart) }).into())
             }
-            Message::ChooseParityCall(call) => self.choose(&me, &letter, Question::Parity(call)),
-            Message::GameMoveCall(call) => self.choose(&me, &letter, Question::Move(call)),
+            Message::ChooseParityCall(call) => {
+                self.choose(&me, &letter, Question::Parity(call)).await
+            }
+            Message::GameMoveCall(call) => self.choose(&me, &letter, Question::Move(call)).await,
             Message::GameOver(over) => {
                 let attempt = over.attempt.unwrap_or(1);
                 check_referee(&me, &letter.envelope, over.match_id, attempt)?;

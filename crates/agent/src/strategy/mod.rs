@@ -3,9 +3,15 @@
 
 mod guess;
 
+use std::future::{Future, ready};
+use std::pin::Pin;
+use std::time::Duration;
+
 use league_core::dice::{Dice, SeededDice};
 use league_core::game::Parity;
-use league_core::id::PlayerId;
+use league_core::id::{MatchId, PlayerId};
+use league_wire::message::GameOver;
+use league_wire::{Fragment, MoveValue};
 
 /// What a player knows when it must choose.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,6 +35,33 @@ pub struct Played {
     pub drawn: Option<Parity>,
 }
 
+/// What a player is asked for, in any game.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The match.
+    pub match_id: MatchId,
+    /// The game, if it was named.
+    pub game: Option<String>,
+    /// Which move of the match this is, counted from one.
+    pub step: u32,
+    /// What kind of move is asked for; `parity` for even or odd.
+    pub move_type: String,
+    /// The moves that may be made; empty if they cannot be listed.
+    pub options: Vec<MoveValue>,
+    /// What the game tells besides, as a JSON object.
+    pub context: Option<Fragment>,
+    /// The standings, as a JSON list.
+    pub standings: Option<Fragment>,
+    /// How long the player has for its answer.
+    pub time: Duration,
+}
+
+/// Even or odd, among the kinds of moves.
+pub const PARITY: &str = "parity";
+
+/// A move that is being thought about; nothing if no move is known.
+pub type Thought = Pin<Box<dyn Future<Output = Option<MoveValue>> + Send>>;
+
 /// Chooses for a player.
 pub trait Strategy: Send {
     /// The choice in this situation.
@@ -41,6 +74,29 @@ pub trait Strategy: Send {
         let found = options.iter().find(|number| parity_of(**number) == wanted);
         found.or_else(|| options.first()).copied()
     }
+
+    /// The move in any game, which may take a while. Unless it is written otherwise, what `choose`
+    /// or `pick` says at once.
+    fn think(&mut self, situation: &Situation<'_>, asked: &Asked) -> Thought {
+        let chosen = if asked.move_type == PARITY {
+            let word = match self.choose(situation) {
+                Parity::Even => "even",
+                Parity::Odd => "odd",
+            };
+            Some(MoveValue::from(word))
+        } else {
+            let numbers = asked.options.iter().filter_map(|option| match option {
+                MoveValue::Number(number) => Some(*number),
+                MoveValue::Text(_) => None,
+            });
+            let numbers: Vec<i64> = numbers.collect();
+            self.pick(situation, &numbers).map(MoveValue::Number)
+        };
+        Box::pin(ready(chosen))
+    }
+
+    /// A match of the player `me` is over.
+    fn over(&mut self, _me: PlayerId, _over: &GameOver) {}
 }
 
 const fn parity_of(number: i64) -> Parity {
