@@ -1,7 +1,7 @@
 //! Agents to begin with: what `league new` writes runs at once, and plays.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -70,6 +70,8 @@ fn what_is_said_of_new_agents() {
     check_in(&place, "new_python", "new player --lang python ada");
     check_in(&place, "new_again", "new player --lang python ada");
     check_in(&place, "new_typescript", "new player --lang typescript ben");
+    check_in(&place, "new_rust", "new player --lang rust cem");
+    check_in(&place, "new_rust_nowhere", "new player --lang rust dora --sources .");
     check_in(&place, "new_cobol", "new player --lang cobol grace");
     check_in(&place, "new_name", "new player --lang python carl --name \"");
     fs::write(place.path().join("file"), "").unwrap();
@@ -103,6 +105,62 @@ fn kits_pass_their_own_tests_and_play_a_whole_league() {
         assert_eq!((&row["played"], &row["technical_losses"]), (&4.into(), &0.into()), "{row}");
     }
     check_record(&place, office, &standings, 10);
+}
+
+/// The agent that `league new` writes in Rust, as it is built beside the program.
+fn rust_player() -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_league"));
+    let player = program.with_file_name("examples").join("player");
+    if !player.exists() {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut build = Command::new(cargo);
+        build.args(["build", "--package", "league-agent", "--example", "player", "--locked"]);
+        if program.parent().is_some_and(|folder| folder.ends_with("release")) {
+            build.arg("--release");
+        }
+        assert!(build.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success());
+    }
+    player
+}
+
+#[test]
+fn the_kit_for_rust_is_written_and_plays_a_whole_league() {
+    let place = Place::new();
+    let kit = Kit::new(&place, "rust");
+    let folder = place.path().join("my-rust");
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    let path = manifest.split('\'').nth(1).unwrap();
+    assert!(Path::new(path).join("src/author/mod.rs").is_file(), "{path}");
+    assert!(manifest.contains("name = \"my-rust\""), "{manifest}");
+    // To build it from nothing takes minutes, and what is written is the example that is built.
+    if std::env::var_os("LEAGUE_LONG").is_some() {
+        let run = Run::of(kit.command(&place, "test", &["--offline"]).output().unwrap());
+        assert_eq!(run.code, Some(0), "{}", run.shown());
+    }
+    let office = Office::open(&place);
+    let line = format!("--league spring --start players=3 --set announcement_lead=0s {PATIENT}");
+    found(&office, &place, &line);
+    let mut agents = vec![office.seat(&place, REFEREE)];
+    for (name, way) in [("Ada", &["--listen", "127.0.0.1:0"][..]), ("Ben", &["--pull"])] {
+        let mut command = Command::new(rust_player());
+        command.args([
+            "--manager",
+            &format!("http://{}", office.address),
+            "--name",
+            name,
+            "--json",
+        ]);
+        command.args(way).current_dir(&folder).stdin(Stdio::null());
+        let mut service = Service::spawn(&place, command);
+        assert_eq!(service.announced()["agents"][0]["display_name"], name);
+        agents.push(service);
+    }
+    agents.push(office.seat(&place, "player --strategy random"));
+    let standings = office.standings_at_the_end("spring");
+    for agent in agents {
+        assert_eq!(agent.end(), Some(0));
+    }
+    check_record(&place, office, &standings, 3);
 }
 
 /// Runs the tests of a kit with real leagues.

@@ -7,7 +7,8 @@ use super::Language;
 pub(super) struct File {
     /// Where, in the new folder.
     pub(super) path: &'static str,
-    /// What stands in it; `{{name}}` is the agent's name.
+    /// What stands in it; `{{name}}` is the agent's name, `{{crate}}` that of its crate, and
+    /// `{{agent}}` where the crate `league-agent` is.
     pub(super) text: &'static str,
 }
 
@@ -47,6 +48,7 @@ impl Kit {
         match language {
             Language::Python => PYTHON,
             Language::Typescript => TYPESCRIPT,
+            Language::Rust => RUST,
         }
     }
 
@@ -130,4 +132,19 @@ const TYPESCRIPT: Kit = Kit {
         "league_agent/trust.js"
         "league_agent/version.js"
     ),
+};
+
+const RUST: Kit = Kit {
+    language: "Rust",
+    edit: "src/main.rs",
+    run: "cargo run --release -- --manager http://127.0.0.1:8000",
+    test: "cargo test",
+    check: "cargo run --release -- --check",
+    templates: files!("sdks/rust/template/":
+        "main.rs" => "src/main.rs"
+        "manifest.toml" => "Cargo.toml"
+        "README.md" => "README.md"
+        "gitignore" => ".gitignore"
+    ),
+    carried: &[],
 };

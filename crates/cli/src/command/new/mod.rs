@@ -20,12 +20,14 @@ use kit::Kit;
 /// Write an agent to begin with into a new folder.
 ///
 /// Its author edits one function. Registering, proofs, history, health and shutdown are done by a
-/// kit that lies in the same folder, so that Python and Node need nothing but the language.
+/// kit that lies in the same folder, so that Python and Node need nothing but the language. In Rust
+/// the kit is the crate `league-agent`, in the sources of the league on this machine.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   league new player --lang python ada            then: cd ada && python3 agent.py --help
   league new player --lang typescript ben        then: cd ben && node agent.js --help
+  league new player --lang rust cem              then: cd cem && cargo run -- --help
   league new player --lang python ada --name \"Ada the First\"
 
 The folder says in README.md how the agent is run, tested and checked.
@@ -40,6 +42,10 @@ pub(crate) struct NewArgs {
     /// The name that people will see [default: that of the folder]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// Where the sources of the league are, for an agent in Rust [default: those that this program
+    /// was built from]
+    #[arg(long, value_name = "DIR")]
+    sources: Option<PathBuf>,
     /// Print one JSON document on stdout
     #[arg(long)]
     json: bool,
@@ -58,6 +64,7 @@ enum What {
 enum Language {
     Python,
     Typescript,
+    Rust,
 }
 
 pub(crate) fn run(args: &NewArgs) -> Result<(), Failure> {
@@ -66,9 +73,15 @@ pub(crate) fn run(args: &NewArgs) -> Result<(), Failure> {
     let folder = &args.folder;
     must_be_empty(folder)?;
     let kit = Kit::of(args.lang);
+    let agent = match args.lang {
+        Language::Rust => agent_crate(args)?,
+        Language::Python | Language::Typescript => String::new(),
+    };
+    let words = [("{{name}}", &name), ("{{crate}}", &crate_name(&name)), ("{{agent}}", &agent)];
     let mut written = vec![];
     for file in kit.files() {
-        write(&folder.join(file.path), &file.text.replace("{{name}}", &name))?;
+        let filled = |text: String, (word, meant): (&str, &String)| text.replace(word, meant);
+        write(&folder.join(file.path), &words.into_iter().fold(file.text.into(), filled))?;
         written.push(file.path);
     }
     let told = if args.json {
@@ -97,6 +110,32 @@ fn name(args: &NewArgs) -> anyhow::Result<String> {
 
 fn is_special(letter: char) -> bool {
     letter.is_control() || matches!(letter, '"' | '\'' | '`' | '\\' | '{' | '}')
+}
+
+/// The name as cargo likes it.
+fn crate_name(name: &str) -> String {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    let name: String = name.chars().map(plain).collect::<String>().to_lowercase();
+    let name = name.trim_matches('-');
+    if name.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        return name.into();
+    }
+    format!("player-{name}").trim_end_matches('-').into()
+}
+
+/// Where the crate `league-agent` is.
+fn agent_crate(args: &NewArgs) -> anyhow::Result<String> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let sources = args.sources.as_ref().unwrap_or(&own);
+    let found = fs::canonicalize(sources.join("crates/agent"));
+    let found = found.ok().filter(|agent| agent.join("Cargo.toml").is_file());
+    let path = found.as_ref().and_then(|agent| agent.to_str());
+    // It goes into a literal of TOML.
+    let path = path.filter(|path| !path.contains(['\'', '\n']));
+    path.map(Into::into).ok_or_else(|| {
+        let hint = "an agent in Rust needs the sources of the league: say with --sources DIR where they are";
+        anyhow!("{} does not hold the crate league-agent", sources.display()).context(Hint(hint.into()))
+    })
 }
 
 fn must_be_empty(folder: &Path) -> anyhow::Result<()> {

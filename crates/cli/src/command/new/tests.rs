@@ -41,3 +41,20 @@ fn what_is_edited_is_written_and_names_the_agent() {
         }
     }
 }
+
+#[test]
+fn what_is_written_in_rust_is_an_example_that_is_built() {
+    let written = Kit::of(Language::Rust).files().find(|file| file.path == "src/main.rs").unwrap();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agent/examples/player.rs");
+    let example = fs::read_to_string(example).unwrap();
+    assert_eq!(written.text.replace("{{name}}", "Ada"), example);
+}
+
+#[test]
+fn every_name_makes_a_crate() {
+    for (name, expected) in
+        [("Ada the 1st", "ada-the-1st"), ("7", "player-7"), ("日本", "player"), ("Zoë!", "zo")]
+    {
+        assert_eq!(crate_name(name), expected, "{name}");
+    }
+}
