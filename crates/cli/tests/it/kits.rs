@@ -48,7 +48,7 @@ impl Kit {
 }
 
 /// Whether the kits can be run here; the one for Node needs a newer one than some systems bring.
-fn languages() -> Option<[&'static str; 2]> {
+pub(crate) fn languages() -> Option<[&'static str; 2]> {
     if !can_run(&[Language::Python, Language::JavaScript]) {
         return None;
     }

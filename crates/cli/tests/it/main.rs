@@ -13,6 +13,8 @@ mod dialects;
 #[cfg(test)]
 mod disk;
 #[cfg(test)]
+mod guides;
+#[cfg(test)]
 mod headers;
 #[cfg(test)]
 mod keep;
