@@ -18,7 +18,8 @@ use crate::answer::Asked;
 use crate::case::Role;
 use crate::draft::Draft;
 use crate::http::{Got, Line, Trouble, post_head};
-use crate::limits::START_TIME;
+use crate::limits::{JOIN_TIME, START_TIME};
+use crate::manager::Door;
 use crate::stage::{Identity, Registered, Stage};
 use crate::transcript::Transcript;
 use crate::verdict::Halt;
@@ -38,6 +39,8 @@ pub struct Subject {
     pub agent: Option<Started>,
     /// How it registered, if it did so with the stage.
     pub registered: Option<Registered>,
+    /// What lets the checker into a manager.
+    pub door: Door,
     identity: watch::Sender<Identity>,
     ids: AtomicU64,
     rounds: AtomicU32,
@@ -60,6 +63,7 @@ impl Subject {
             stage,
             agent: None,
             registered: None,
+            door: Door::default(),
             identity: watch::Sender::new(identity),
             ids: AtomicU64::new(1),
             rounds: AtomicU32::new(1),

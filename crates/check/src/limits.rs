@@ -40,3 +40,13 @@ pub const TOGETHER: usize = 16;
 pub const LARGE_BODY_BYTES: usize = 1024 * 1024;
 /// Most changes that are tried to make an answer readable.
 pub const CHANGES_MAX: usize = 16;
+/// Time in which a manager answers a registration, a report or a question.
+pub const REGISTER_TIME: Duration = Duration::from_secs(10);
+/// Time in which everybody must have heard what the manager has to tell.
+pub const NEWS_TIME: Duration = Duration::from_secs(10);
+/// How long is listened for what must not come.
+pub const QUIET_TIME: Duration = Duration::from_millis(300);
+/// Time in which the standings must follow a result.
+pub const STANDINGS_TIME: Duration = Duration::from_secs(5);
+/// How long an agent is away that comes back.
+pub const AWAY_TIME: Duration = Duration::from_millis(500);

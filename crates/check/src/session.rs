@@ -20,6 +20,7 @@ use crate::bench::{Bench, Subject};
 use crate::case::{Case, Level, Role};
 use crate::http::Trouble;
 use crate::limits::START_TIME;
+use crate::manager::Door;
 use crate::run::{Checked, run};
 use crate::stage::{Identity, Registered, Stage};
 use crate::{cases, player};
@@ -56,6 +57,8 @@ pub struct Plan {
     pub token: Option<Token>,
     /// The league that the token is for.
     pub league: Option<LeagueId>,
+    /// What lets the checker into a manager.
+    pub door: Door,
 }
 
 /// What happens while a check goes on.
@@ -207,6 +210,7 @@ async fn find(
     let dialect = plan.dialect.or(spoken).unwrap_or(Dialect::Flat);
     let mut subject = Subject::new(plan.role, address, dialect, stage.clone(), identity);
     subject.agent = agent;
+    subject.door = plan.door.clone();
     subject.registered = registered;
     let is_settled = plan.dialect.is_some() || subject.registered.is_some();
     acquaint(subject, is_settled).await

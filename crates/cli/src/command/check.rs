@@ -11,6 +11,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use league_agent::address::Address;
 use league_agent::log::Level as LogLevel;
+use league_check::manager::Door;
 use league_check::report::{json, junit, text};
 use league_check::{CheckError, Level, News, Plan, Report, Role, Target, Verdict, chosen};
 use league_core::id::LeagueId;
@@ -33,6 +34,7 @@ Examples:
   league check player --listen 127.0.0.1:8000    then start the agent with that manager
   league check player http://127.0.0.1:8101/mcp  one that runs already
   league check player http://127.0.0.1:8101/mcp --token @token.txt --league my_league
+  league check manager http://127.0.0.1:8000 --data league-data
   league check player --list
 
 In the command of --start {manager} is where to register, {port} a free port to listen at, {dialect}
@@ -59,9 +61,20 @@ pub(crate) struct CheckArgs {
     /// The agent's token, or @FILE that holds it, if it registered elsewhere
     #[arg(long, value_name = "TOKEN|@FILE", requires = "league")]
     token: Option<String>,
-    /// The league that the token is for
+    /// The league that the token is for; for a manager the league to join
     #[arg(long, value_name = "ID")]
     league: Option<LeagueId>,
+    /// For a manager: its data directory, to read the administrator's token from;
+    /// LEAGUE_ADMIN_TOKEN counts more. With the token cases found leagues of their own; without it
+    /// those that need one are skipped
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// For a manager: what its referees show to get matches
+    #[arg(long, value_name = "KEY")]
+    join_key: Option<String>,
+    /// For a manager: what a player shows to be let in
+    #[arg(long, value_name = "CODE")]
+    join_code: Option<String>,
     /// How to speak to it [default: as it registered, or as it understands]
     #[arg(long, value_name = "DIALECT")]
     dialect: Option<Dialect>,
@@ -199,6 +212,37 @@ fn plan(args: &CheckArgs, level: Level) -> anyhow::Result<Plan> {
         patience: Duration::from_secs(args.wait),
         token: args.token.as_deref().map(token).transpose()?,
         league: args.league.clone(),
+        door: door(args)?,
+    })
+}
+
+/// What lets the checker into a manager. A token that merely lies in the usual directory is not
+/// used: whoever wants leagues to be founded says so.
+fn door(args: &CheckArgs) -> anyhow::Result<Door> {
+    if matches!(args.role, RoleArg::Player | RoleArg::Referee) {
+        return Ok(Door::default());
+    }
+    if args.start.is_some() || args.listen.is_some() {
+        let hint = "start it, and give its URL";
+        return Err(anyhow!("a manager does not register anywhere").context(Hint(hint.into())));
+    }
+    let in_environment = std::env::var("LEAGUE_ADMIN_TOKEN").ok();
+    let in_environment = in_environment.filter(|token| !token.trim().is_empty());
+    let admin = match (&args.data, in_environment) {
+        (_, Some(token)) => Some(token.trim().to_string()),
+        (Some(data), None) => {
+            let file = data.join("admin-token");
+            let read = fs::read_to_string(&file);
+            let read = read.with_context(|| format!("cannot read {}", file.display()))?;
+            Some(read.trim().to_string())
+        }
+        (None, None) => None,
+    };
+    Ok(Door {
+        admin,
+        league: args.league.as_ref().map(ToString::to_string),
+        join_key: args.join_key.clone(),
+        join_code: args.join_code.clone(),
     })
 }
 
