@@ -12,6 +12,7 @@ use crate::address::{Address, Host};
 pub struct Targets {
     reach: Reach,
     networks: Vec<Network>,
+    places: Vec<SocketAddr>,
     own: Vec<SocketAddr>,
 }
 
@@ -41,12 +42,16 @@ impl Targets {
     /// Every machine. For agents that call only whom their owner named, and for servers that only
     /// this machine can reach.
     pub const fn everywhere() -> Self {
-        Self { reach: Reach::Everywhere, networks: Vec::new(), own: Vec::new() }
+        Self::reaching(Reach::Everywhere)
+    }
+
+    const fn reaching(reach: Reach) -> Self {
+        Self { reach, networks: Vec::new(), places: Vec::new(), own: Vec::new() }
     }
 
     /// Machines that the whole internet can call.
     pub const fn public() -> Self {
-        Self { reach: Reach::Public, networks: Vec::new(), own: Vec::new() }
+        Self::reaching(Reach::Public)
     }
 
     /// What a server that listens at `listening` may call: itself never; what is private only if
@@ -61,6 +66,13 @@ impl Targets {
     #[must_use]
     pub fn and(mut self, network: Network) -> Self {
         self.networks.push(network);
+        self
+    }
+
+    /// Allows this address with this port as well, and nothing else at that machine.
+    #[must_use]
+    pub fn and_at(mut self, place: SocketAddr) -> Self {
+        self.places.push(place);
         self
     }
 
@@ -84,7 +96,8 @@ impl Targets {
         if self.own.iter().any(|own| is_same(*own, SocketAddr::new(address, target.port()))) {
             return Err(Forbidden::Own(target));
         }
-        let is_listed = self.networks.iter().any(|network| network.contains(address));
+        let is_place = self.places.contains(&SocketAddr::new(address, target.port()));
+        let is_listed = is_place || self.networks.iter().any(|network| network.contains(address));
         match self.reach {
             Reach::Public if is_inside(address) && !is_listed => Err(Forbidden::Inside(address)),
             Reach::Public | Reach::Everywhere => Ok(()),
@@ -254,6 +267,17 @@ mod tests {
         "2001::1",
         "2001:db8::1",
     ];
+
+    #[test]
+    fn a_place_is_one_port_of_one_machine() {
+        let at = |text: &str| text.parse::<SocketAddr>().unwrap();
+        let targets = Targets::public().and_at(at("127.0.0.1:8101"));
+        assert_eq!(targets.check(at("127.0.0.1:8101")), Ok(()));
+        assert_eq!(targets.check(at("[::ffff:127.0.0.1]:8101")), Ok(()));
+        for other in ["127.0.0.1:8102", "127.0.0.2:8101", "[::1]:8101"] {
+            assert!(targets.check(at(other)).is_err(), "{other}");
+        }
+    }
 
     #[test]
     fn a_server_in_the_open_does_not_call_behind_its_walls() {

@@ -31,7 +31,7 @@ pub mod verdict;
 
 pub use case::{Case, Level, Role};
 pub use run::Checked;
-pub use session::{CheckError, News, Plan, Report, Target, check, chosen};
+pub use session::{CheckError, Meeting, News, Plan, Report, Target, check, chosen, meet};
 pub use verdict::{Finding, Halt, Outcome, Verdict};
 
 /// Every case about `role`, in the order in which they are told.

@@ -149,20 +149,11 @@ pub async fn check(
 ) -> Result<Report, CheckError> {
     let started = Mark::set();
     let cases = chosen(plan.role, &plan.only, plan.level)?;
-    let listening = |error| CheckError::Listen(plan.listen, error);
-    let listener = TcpListener::bind(plan.listen).await.map_err(listening)?;
-    let stage = Arc::new(Stage::at(listener.local_addr().map_err(listening)?));
-    let (stop, stopping) = watch::channel(false);
-    let mut serving = JoinSet::new();
-    serving.spawn(serve(listener, stage.clone(), stopping));
-    let subject = Arc::new(find(plan, &stage, news).await?);
+    let meeting = meet(plan, news).await?;
+    let subject = meeting.subject.clone();
     news(News::Begins(cases.len()));
     let checked = run(&cases, &subject, &mut |checked| news(News::Done(checked))).await;
-    if let Some(agent) = &subject.agent {
-        agent.stop().await;
-    }
-    stop.send_replace(true);
-    while serving.join_next().await.is_some() {}
+    meeting.part().await;
     Ok(Report {
         role: plan.role,
         address: subject.address.to_string(),
@@ -170,6 +161,41 @@ pub async fn check(
         checked,
         wall: started.elapsed(),
     })
+}
+
+/// An agent that was found, and the stage with which it may have registered.
+#[derive(Debug)]
+pub struct Meeting {
+    /// The agent.
+    pub subject: Arc<Subject>,
+    stop: watch::Sender<bool>,
+    serving: JoinSet<()>,
+}
+
+impl Meeting {
+    /// Stops the agent if it was started here, and leaves the stage.
+    pub async fn part(mut self) {
+        if let Some(agent) = &self.subject.agent {
+            agent.stop().await;
+        }
+        self.stop.send_replace(true);
+        while self.serving.join_next().await.is_some() {}
+    }
+}
+
+/// Sets the stage up and finds the agent that `plan` is about. `news` hears what happens.
+///
+/// # Errors
+/// If there is no such agent.
+pub async fn meet(plan: &Plan, news: &mut dyn FnMut(News<'_>)) -> Result<Meeting, CheckError> {
+    let listening = |error| CheckError::Listen(plan.listen, error);
+    let listener = TcpListener::bind(plan.listen).await.map_err(listening)?;
+    let stage = Arc::new(Stage::at(listener.local_addr().map_err(listening)?));
+    let (stop, stopping) = watch::channel(false);
+    let mut serving = JoinSet::new();
+    serving.spawn(serve(listener, stage.clone(), stopping));
+    let subject = Arc::new(find(plan, &stage, news).await?);
+    Ok(Meeting { subject, stop, serving })
 }
 
 /// Finds the agent and learns what can be known of it.

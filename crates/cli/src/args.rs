@@ -14,6 +14,7 @@ use crate::command::backup::BackupArgs;
 use crate::command::check::CheckArgs;
 use crate::command::new::NewArgs;
 use crate::command::prune::PruneArgs;
+use crate::command::spar::SparArgs;
 use crate::command::trace::TraceArgs;
 
 /// Runs tournaments between autonomous agents written by strangers in any language.
@@ -35,6 +36,7 @@ pub(crate) enum Command {
     #[command(flatten)]
     Admin(AdminCommand),
     Check(CheckArgs),
+    Spar(SparArgs),
     Trace(TraceArgs),
     Backup(BackupArgs),
     Prune(PruneArgs),
@@ -174,14 +176,14 @@ fn sabotage(text: &str) -> Result<Sabotage, String> {
     })
 }
 
-fn count(text: &str) -> Result<u32, &'static str> {
+pub(crate) fn count(text: &str) -> Result<u32, &'static str> {
     text.parse().map_err(|_| "expected a whole number such as 4")
 }
 
-fn seed(text: &str) -> Result<u64, &'static str> {
+pub(crate) fn seed(text: &str) -> Result<u64, &'static str> {
     text.parse().map_err(|_| "expected a whole number such as 7")
 }
 
-fn factor(text: &str) -> Result<f64, &'static str> {
+pub(crate) fn factor(text: &str) -> Result<f64, &'static str> {
     text.parse().map_err(|_| "expected a number such as 0.1")
 }

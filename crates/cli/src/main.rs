@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::New(args) => command::new::run(args),
         Command::Rules(args) => command::rules::run(args),
         Command::Check(args) => command::check::run(args),
+        Command::Spar(args) => command::spar::run(args),
         Command::Sim(args) => command::sim::run(args),
         Command::Service(command) => command::service(command),
         Command::Admin(command) => command::admin(command),

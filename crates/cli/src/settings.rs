@@ -52,7 +52,7 @@ pub(crate) fn play(args: &PlayArgs) -> anyhow::Result<PlayPlan> {
     };
     let dialects = args.dialects.iter().map(find).collect::<anyhow::Result<_>>()?;
     Ok(PlayPlan {
-        policy: policy(args)?,
+        policy: policy(&args.rules, &args.set, args.time_scale)?,
         players: args.players,
         referees: args.referees,
         game: args.game.clone(),
@@ -79,10 +79,11 @@ fn secret(data: &Path) -> anyhow::Result<Option<Secret>> {
     })
 }
 
-fn policy(args: &PlayArgs) -> anyhow::Result<Policy> {
-    let rule_set: RuleSet = args.rules.parse().map_err(|bad| wrong("--rules", &bad))?;
+/// The rules of a rule set with those that were set, in `factor` times the time.
+pub(crate) fn policy(rules: &str, set: &[String], factor: f64) -> anyhow::Result<Policy> {
+    let rule_set: RuleSet = rules.parse().map_err(|bad| wrong("--rules", &bad))?;
     let mut typed = vec![];
-    for assignment in &args.set {
+    for assignment in set {
         let (key, value) = assignment
             .split_once('=')
             .ok_or_else(|| anyhow!("--set: expected KEY=VALUE, got `{assignment}`"))?;
@@ -94,7 +95,6 @@ fn policy(args: &PlayArgs) -> anyhow::Result<Policy> {
         typed.push((key, value));
     }
     let policy = built(rule_set, &typed).map_err(|bad| blame(rule_set, &typed, &bad))?;
-    let factor = args.time_scale;
     ensure!(
         TIME_SCALES.contains(&factor),
         "--time-scale: expected {} to {}, got `{factor}`",

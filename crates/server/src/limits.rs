@@ -49,6 +49,12 @@ pub const LOCK_WAIT: Duration = Duration::from_millis(50);
 pub const PRUNED_TOGETHER_MAX: usize = 64;
 /// Milliseconds that a connection waits for a lock of the database file.
 pub const LOCK_WAIT_MS_MAX: u64 = 5_000;
+/// Time in which those who practise with an agent must have come together.
+pub const PRACTICE_PATIENCE: Duration = Duration::from_secs(10);
+/// Matches of its practice that an agent is told of when it must choose.
+pub const PRACTICE_HISTORY_MAX: usize = 50;
+/// Time beyond the longest match after which a practice match is given up.
+pub const PRACTICE_SLACK: Duration = Duration::from_secs(45);
 
 const _: () = assert!(ATTACHMENT_BYTES_MAX < ROOM_BYTES);
 const _: () = assert!(ROW_BYTES_MAX <= BATCH_BYTES_MAX);

@@ -172,7 +172,7 @@ fn check(plan: &Plan) -> Result<Report, Failure> {
     match outcome {
         Err(signal) => Err(Failure::Stopped(anyhow!("interrupted"), signal)),
         Ok(Ok(report)) => Ok(report),
-        Ok(Err(error)) => Err(explained(error)),
+        Ok(Err(error)) => Err(explained("check", error)),
     }
 }
 
@@ -247,7 +247,7 @@ fn door(args: &CheckArgs) -> anyhow::Result<Door> {
 }
 
 /// The address of an agent; `/mcp` may be left out.
-fn address(text: &str) -> anyhow::Result<Address> {
+pub(super) fn address(text: &str) -> anyhow::Result<Address> {
     let address: Address = text.parse().with_context(|| format!("`{text}` is not an address"))?;
     if address.path() != "/" {
         return Ok(address);
@@ -255,7 +255,7 @@ fn address(text: &str) -> anyhow::Result<Address> {
     Ok(format!("{}/mcp", text.trim_end_matches('/')).parse()?)
 }
 
-fn token(text: &str) -> anyhow::Result<Token> {
+pub(super) fn token(text: &str) -> anyhow::Result<Token> {
     let read = |file: &str| {
         let text = fs::read_to_string(Path::new(file));
         text.with_context(|| format!("cannot read {file}"))
@@ -274,19 +274,20 @@ fn progress_bar() -> ProgressBar {
     ProgressBar::new(0).with_style(style)
 }
 
-fn explained(error: CheckError) -> Failure {
+/// Why there is no agent to talk to, with what to try, for the command `command`.
+pub(super) fn explained(command: &str, error: CheckError) -> Failure {
     let hint = match &error {
-        CheckError::Unreachable(..) => "start the agent first, or use --start 'COMMAND'",
+        CheckError::Unreachable(..) => "start the agent first, or use --start 'COMMAND'".into(),
         CheckError::Unregistered { .. } => {
-            "start the agent with that address as its manager, or give the agent's URL"
+            "start the agent with that address as its manager, or give the agent's URL".into()
         }
-        CheckError::NoSuchCase(..) => return Failure::usage("check", error.into()),
-        CheckError::Ended(_) => {
-            "the command is run by sh; try it by hand, and see `league check --help` for {manager} \
-             and {port}"
-        }
-        CheckError::Listen(..) => "choose another address with --listen",
+        CheckError::NoSuchCase(..) => return Failure::usage(command, error.into()),
+        CheckError::Ended(_) => format!(
+            "the command is run by sh; try it by hand, and see `league {command} --help` for \
+             {{manager}} and {{port}}"
+        ),
+        CheckError::Listen(..) => "choose another address with --listen".into(),
         CheckError::Start(_) | CheckError::NoAddress => return Failure::Failed(error.into()),
     };
-    Failure::Failed(anyhow::Error::new(error).context(Hint(hint.into())))
+    Failure::Failed(anyhow::Error::new(error).context(Hint(hint)))
 }

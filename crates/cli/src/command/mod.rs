@@ -12,6 +12,7 @@ mod roster;
 pub(crate) mod rules;
 mod serve;
 pub(crate) mod sim;
+pub(crate) mod spar;
 pub(crate) mod trace;
 
 use crate::admin_args::{AdminCommand, RosterCommand};

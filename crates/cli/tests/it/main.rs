@@ -59,4 +59,6 @@ mod service;
 mod services;
 mod sim;
 #[cfg(test)]
+mod sparring;
+#[cfg(test)]
 mod watching;

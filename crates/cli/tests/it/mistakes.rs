@@ -33,6 +33,7 @@ fn help() {
     check("help_rules", "rules --help");
     check("help_sim", "sim --help");
     check("help_check", "check --help");
+    check("help_spar", "spar --help");
     check("help_trace", "trace --help");
     check("help_backup", "backup --help");
     check("help_prune", "prune --help");
@@ -45,6 +46,16 @@ fn checks_that_cannot_begin() {
     check("check_unreachable", "check player http://127.0.0.1:1/mcp");
     check("check_no_case", "check player http://127.0.0.1:1/mcp --only player.invte");
     check("check_token_alone", "check player http://127.0.0.1:1/mcp --token tok_1");
+}
+
+#[test]
+fn practice_that_cannot_begin() {
+    check("spar_nobody", "spar");
+    check("spar_unreachable", "spar http://127.0.0.1:1/mcp");
+    check("spar_opponent", "spar http://127.0.0.1:1/mcp --against luck");
+    check("spar_matches", "spar http://127.0.0.1:1/mcp --matches 0");
+    check("spar_rule", "spar http://127.0.0.1:1/mcp --set colour=blue");
+    check("spar_both", "spar http://127.0.0.1:1/mcp --start true");
 }
 
 #[test]

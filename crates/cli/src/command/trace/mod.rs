@@ -3,7 +3,7 @@
 mod document;
 mod mail;
 mod remote;
-mod story;
+pub(crate) mod story;
 
 use std::path::{Path, PathBuf};
 

@@ -157,6 +157,13 @@ pub(super) fn matches(
     out
 }
 
+/// Everything that was said in one match, with the bodies if `bytes` are wanted.
+pub(crate) fn transcript(transcript: &Transcript, bytes: bool) -> String {
+    let mut out = String::new();
+    entries(&mut out, (transcript, &[]), None, bytes);
+    out
+}
+
 /// When a match began, as far as somebody told.
 fn beginning(found: &Found, record: &MatchRecord) -> Option<Timestamp> {
     let told = match found {
@@ -391,7 +398,7 @@ fn entry(out: &mut String, entry: &Entry, bytes: bool) {
     }
 }
 
-pub(super) fn span(micros: u64) -> String {
+pub(crate) fn span(micros: u64) -> String {
     if micros < 1_000_000 {
         return format!("{}.{} ms", micros / 1_000, micros % 1_000 / 100);
     }
@@ -452,7 +459,7 @@ pub(super) fn indent(out: &mut String, text: &str) {
 }
 
 /// What strangers wrote, without what would move the cursor about.
-pub(super) fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let safe = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
     text.chars().map(safe).collect()
 }

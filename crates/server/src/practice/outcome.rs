@@ -1,0 +1,175 @@
+//! What became of a practice match, from the agent's side of the table.
+
+use std::time::Duration;
+
+use league_agent::player::Cast;
+use league_core::id::{MatchId, PlayerId};
+use league_core::seat::Seat;
+use league_wire::frame::{Outcome, parse_response};
+use league_wire::message::MatchResultReport;
+use league_wire::{Code, Dialect, Fragment, MoveValue, ResultStatus};
+
+use super::office::Told;
+use crate::record::{Entry, Kind, Transcript};
+
+/// How a match ended for the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// It won.
+    Won,
+    /// Nobody won.
+    Drawn,
+    /// It lost, and played.
+    Lost,
+    /// It lost without playing to the end.
+    Technical,
+    /// It says nothing about the agent.
+    Void,
+}
+
+impl Ending {
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Won => "won",
+            Self::Drawn => "drawn",
+            Self::Lost => "lost",
+            Self::Technical => "technical loss",
+            Self::Void => "does not count",
+        }
+    }
+}
+
+/// Something in the agent that its author should change.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// What it did, in one plain sentence.
+    pub sentence: String,
+    /// What to do instead.
+    pub change: String,
+}
+
+/// What became of a practice match.
+#[derive(Debug)]
+pub struct Practised {
+    /// Which match.
+    pub match_id: MatchId,
+    /// Against whom.
+    pub against: Cast,
+    /// The agent's side.
+    pub seat: Seat,
+    /// How it ended for the agent.
+    pub ending: Ending,
+    /// Why, in the sentence that the players are told.
+    pub why: String,
+    /// What the agent chose, if it did.
+    pub own: Option<String>,
+    /// What its opponent chose, if it did.
+    pub theirs: Option<String>,
+    /// The number that was drawn.
+    pub number: Option<u32>,
+    /// How long the agent took for each answer that it owed.
+    pub times: Vec<Duration>,
+    /// How the agent was spoken to in the end.
+    pub dialect: Dialect,
+    /// What its author should change.
+    pub findings: Vec<Finding>,
+    /// Whether it refused because nobody could prove to it that it has to do with them.
+    pub is_unconvinced: bool,
+    /// Everything that was said.
+    pub transcript: Option<Transcript>,
+}
+
+impl Practised {
+    pub(super) fn new(
+        (match_id, against): (MatchId, Cast),
+        (pupil, seat): (PlayerId, Seat),
+        report: &MatchResultReport,
+        told: &Told,
+    ) -> Self {
+        let line = |wanted: bool| {
+            let player = report.players.iter().find(|(id, _)| (**id == pupil) == wanted);
+            player.map(|(_, player)| player)
+        };
+        let (own, theirs) = (line(true), line(false));
+        let chosen = |line: Option<&league_wire::message::ReportedPlayer>| {
+            line.and_then(|player| player.line.choice.as_ref()).map(choice)
+        };
+        let times = own.map(|own| own.response_us.iter().copied().map(Duration::from_micros));
+        let transcript = transcript(report.transcript.as_ref(), told.epilogue.as_ref());
+        let is_unconvinced =
+            transcript.as_ref().is_some_and(|transcript| is_unconvinced(transcript, pupil));
+        let deviations = own.into_iter().flat_map(|own| own.deviations.iter());
+        let findings = deviations.map(|(slip, counted)| Finding {
+            sentence: format!("an answer came with {}, at {}", slip.what(), counted.at),
+            change: counted.fix.clone(),
+        });
+        Self {
+            match_id,
+            against,
+            seat,
+            ending: ending(pupil, report),
+            why: report.reason.clone(),
+            own: chosen(own),
+            theirs: chosen(theirs),
+            number: report.drawn_number,
+            times: times.into_iter().flatten().collect(),
+            dialect: own.and_then(|own| own.dialect).unwrap_or(Dialect::Flat),
+            findings: findings.collect(),
+            is_unconvinced,
+            transcript,
+        }
+    }
+}
+
+fn choice(made: &MoveValue) -> String {
+    match made {
+        MoveValue::Text(word) => word.clone(),
+        MoveValue::Number(number) => number.to_string(),
+    }
+}
+
+fn ending(pupil: PlayerId, report: &MatchResultReport) -> Ending {
+    if report.technical_losers.contains(&pupil) {
+        return Ending::Technical;
+    }
+    match report.status {
+        Some(ResultStatus::Draw) => Ending::Drawn,
+        // Under some rules a match is not lost by whoever does not come, but does not take place;
+        // the reason begins with whom it was.
+        Some(ResultStatus::Cancelled) if report.reason.contains(&format!("{pupil}: ")) => {
+            Ending::Technical
+        }
+        Some(ResultStatus::Cancelled) | None => Ending::Void,
+        Some(ResultStatus::Win | ResultStatus::TechnicalLoss) if report.winner == Some(pupil) => {
+            Ending::Won
+        }
+        Some(ResultStatus::Win | ResultStatus::TechnicalLoss) => Ending::Lost,
+    }
+}
+
+/// The transcript with what was said after the report.
+fn transcript(report: Option<&Fragment>, epilogue: Option<&Fragment>) -> Option<Transcript> {
+    let mut transcript: Transcript = serde_json::from_str(report?.as_str()).ok()?;
+    let after = epilogue.and_then(|after| serde_json::from_str(after.as_str()).ok());
+    let after: Vec<Entry> = after.map_or_else(Vec::new, |after: Transcript| after.entries);
+    transcript.entries.extend(after);
+    Some(transcript)
+}
+
+/// Whether `pupil` refused a call because of who called.
+fn is_unconvinced(transcript: &Transcript, pupil: PlayerId) -> bool {
+    let pupil = pupil.to_string();
+    let theirs = |entry: &&Entry| {
+        entry.kind == Kind::Received && entry.peer.as_deref() == Some(pupil.as_str())
+    };
+    let numbers = [Code::E005, Code::E011, Code::E012].map(|code| code.row().rpc);
+    transcript.entries.iter().filter(theirs).any(|entry| {
+        let Some(body) = &entry.body else { return false };
+        let Ok(response) = parse_response(body.get().as_bytes()) else { return false };
+        match response.outcome {
+            Outcome::Error(error) => numbers.contains(&error.code),
+            Outcome::Result(_) => false,
+        }
+    })
+}
