@@ -18,7 +18,7 @@ use crate::answer::Asked;
 use crate::case::Role;
 use crate::draft::Draft;
 use crate::http::{Got, Line, Trouble, post_head};
-use crate::limits::{JOIN_TIME, START_TIME};
+use crate::limits::START_TIME;
 use crate::manager::Door;
 use crate::stage::{Identity, Registered, Stage};
 use crate::transcript::Transcript;

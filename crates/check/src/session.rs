@@ -187,7 +187,10 @@ impl Meeting {
 ///
 /// # Errors
 /// If there is no such agent.
-pub async fn meet(plan: &Plan, news: &mut dyn FnMut(News<'_>)) -> Result<Meeting, CheckError> {
+pub async fn meet(
+    plan: &Plan,
+    news: &mut (dyn FnMut(News<'_>) + Send),
+) -> Result<Meeting, CheckError> {
     let listening = |error| CheckError::Listen(plan.listen, error);
     let listener = TcpListener::bind(plan.listen).await.map_err(listening)?;
     let stage = Arc::new(Stage::at(listener.local_addr().map_err(listening)?));

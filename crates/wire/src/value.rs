@@ -293,6 +293,16 @@ pub enum MoveValue {
     Number(i64),
 }
 
+impl MoveValue {
+    /// The same for the game; `None` if no game has such a word.
+    pub fn made(&self) -> Option<Move> {
+        match self {
+            Self::Text(word) => Move::word(word),
+            Self::Number(number) => Some(Move::Number(*number)),
+        }
+    }
+}
+
 impl<'a> FromField<'a> for MoveValue {
     const EXPECTED: &'static str = "a move as text of at most 256 bytes or as whole number";
     const CODE: Code = Code::E004;

@@ -2,7 +2,7 @@
 
 use league_agent::desk::refusal;
 use league_core::conduct::Conduct;
-use league_core::game::{Move, Turn};
+use league_core::game::Turn;
 use league_core::id::{AgentId, ConversationId, PlayerId, RefereeId};
 use league_core::manager::{Command, Evidence, League, OpenMatch, Play, Report, Scales};
 use league_core::proof::{Keys, Proof, Token};
@@ -133,10 +133,7 @@ fn play(message: &MatchResultReport, pairing: Pairing, verdict: Verdict) -> Play
     let player = |seat: Seat| message.players.get(&pairing.player(seat));
     let choices = Seats::from_fn(|seat| {
         let choice = player(seat).and_then(|player| player.line.choice.as_ref());
-        choice.and_then(|choice| match choice {
-            MoveValue::Text(word) => Move::word(word),
-            MoveValue::Number(number) => Some(Move::Number(*number)),
-        })
+        choice.and_then(MoveValue::made)
     });
     let nonces = Seats::from_fn(|seat| {
         player(seat).and_then(|player| player.line.nonce.as_deref().map(Into::into))

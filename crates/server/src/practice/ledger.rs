@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use league_core::id::PlayerId;
 use league_wire::message::{MatchResultReport, PastGame, PlayerLine, StandingRow};
-use league_wire::{Fragment, PlayerResult};
+use league_wire::{Fragment, MoveValue, PlayerResult};
 
 use crate::limits::PRACTICE_HISTORY_MAX;
 
@@ -50,8 +50,8 @@ impl Ledger {
                 round_id: report.round_id,
                 match_id: report.match_id,
                 opponent_id: *opponent,
-                your_choice: own.line.choice.clone(),
-                opponent_choice: theirs.line.choice.clone(),
+                your_choice: own.line.choice.as_ref().and_then(MoveValue::made),
+                opponent_choice: theirs.line.choice.as_ref().and_then(MoveValue::made),
                 drawn_number: report.drawn_number,
                 result: own.line.result.unwrap_or(PlayerResult::Cancelled),
             });

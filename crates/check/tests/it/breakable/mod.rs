@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use league_check::manager::Door;
 use league_check::report::text;
 use league_check::{Level, Plan, Report, Role, Target, Verdict, cases, check};
 use league_wire::Dialect;
@@ -41,6 +42,7 @@ async fn examine(broken: &str, dialect: Dialect) -> Report {
         patience: Duration::from_secs(20),
         token: None,
         league: None,
+        door: Door::default(),
     };
     check(&plan, &mut |_| {}).await.unwrap()
 }

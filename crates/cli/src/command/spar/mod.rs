@@ -13,6 +13,7 @@ use league_agent::player::Cast;
 use league_agent::targets::Targets;
 use league_check::agent::Started;
 use league_check::bench::Bench;
+use league_check::manager::Door;
 use league_check::{Level, Meeting, News, Plan, Role, Target, meet};
 use league_core::dice::Dice;
 use league_core::game;
@@ -193,7 +194,7 @@ async fn play(session: &Session, args: &SparArgs, meeting: &Meeting) -> Result<S
 /// Whether the agent was started here and is no longer there.
 async fn has_ended(meeting: &Meeting) -> bool {
     match &meeting.subject.agent {
-        Some(agent) => agent.has_ended().await,
+        Some(agent) => agent.ended_within(Duration::ZERO).await,
         None => false,
     }
 }
@@ -295,5 +296,6 @@ fn plan(args: &SparArgs) -> anyhow::Result<Plan> {
         patience: Duration::from_secs(args.wait),
         token: args.token.as_deref().map(check::token).transpose()?,
         league: args.league.clone(),
+        door: Door::default(),
     })
 }
