@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import Callable, Optional
+from typing import Callable, List, Optional
 
 from .chooser import Choose
 from .desk import Desk
 from .endpoint import Endpoint
 from .keep import Identity, Keep
+from .lookout import Lookout
 from .mailbox import Mailbox
 from .manager import Manager
 from .match import Match
@@ -53,20 +54,20 @@ class Agent:
         url = self.settings.endpoint_at(str(host), port)
         # It listens before it registers: the first message may come before the answer does.
         with endpoint:
-            if self._join(self._registration(url), url):
-                self._wait()
+            registration = self._registration(url)
+            if self._join(registration, url):
+                lookout = Lookout(registration.manager, self.player)
+                self._stay(lambda: lookout.watch(self._stop))
 
     def _play_from_mailbox(self) -> None:
         registration = self._registration(None)
         if not self._join(registration, None):
             return
         mailbox = Mailbox(self._desk, registration, self._stop)
-        threading.Thread(target=mailbox.serve, name="mailbox", daemon=True).start()
-        self._wait()
-        self._stop.set()
-        mailbox.close()
-        if mailbox.failure is not None:
-            raise mailbox.failure
+        try:
+            self._stay(mailbox.serve)
+        finally:
+            mailbox.close()
 
     def _registration(self, endpoint: Optional[str]) -> Registration:
         settings = self.settings
@@ -92,7 +93,21 @@ class Agent:
                 trouble = f"cannot listen on {address[0]}:{address[1]}: {error.strerror}"
         raise OSError(trouble)
 
-    def _wait(self) -> None:
+    def _stay(self, watch: Callable[[], None]) -> None:
+        """Stays until the end, with something that watches beside it; raises what that raises."""
+        failures: List[Exception] = []
+
+        def beside() -> None:
+            try:
+                watch()
+            except Exception as error:
+                failures.append(error)
+                self._stop.set()
+
+        threading.Thread(target=beside, name="beside", daemon=True).start()
         # In small pieces, so that signals are seen on every system.
         while not self._stop.wait(0.05) and not self.player.league_over.is_set():
             pass
+        self._stop.set()
+        if failures:
+            raise failures[0]

@@ -30,7 +30,6 @@ class Mailbox:
         self._stop = stop
         self._answering = ThreadPoolExecutor(ANSWERS_AT_ONCE, thread_name_prefix="answer")
         self._after: Optional[int] = None
-        self.failure: Optional[Exception] = None
 
     def serve(self) -> None:
         """Fetches and answers until it is told to stop."""
@@ -48,10 +47,6 @@ class Mailbox:
             except Unreachable as error:
                 wait = pause
                 self._tell(pause, str(error))
-            except Exception as error:
-                self.failure = error
-                self._stop.set()
-                return
             self._after = None
             self._stop.wait(wait)
             pause = min(pause * 2, POLL_PAUSE_SECONDS_MAX)

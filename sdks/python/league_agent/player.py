@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
+import time
 from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -58,6 +59,8 @@ class Player:
     def __init__(self, choose: Choose, on_result: Optional[Callable[[Match], None]] = None) -> None:
         #: Set when the league is over, and the last result is known.
         self.league_over = threading.Event()
+        #: When the manager was last heard, on the clock of `time.monotonic`.
+        self.heard_at = time.monotonic()
         self._is_concluded = False
         self._chooser = Chooser(choose)
         self._on_result = on_result
@@ -114,7 +117,7 @@ class Player:
         if kind == "GAME_START":
             check_referee(me, message, whole(message, "attempt", 1))
         elif kind == "GAME_ERROR":
-            log.warning("%s: %s", message.get("match_id"), message.get("error_description"))
+            self._complaint(me, message)
         elif kind == "PING":
             return envelope("PONG", me.player_id, message["conversation_id"])
         elif kind in _FROM_MANAGER:
@@ -201,6 +204,16 @@ class Player:
         answer = envelope("GAME_OVER_ACK", me.player_id, message["conversation_id"])
         return {**answer, "match_id": message["match_id"], "acknowledged": True}
 
+    def _complaint(self, me: Identity, message: Message) -> None:
+        """What a referee says went wrong. Anybody may send it, and only its referee is listened to."""
+        with self._lock:
+            known = self._known.get(match_key(message))
+        try:
+            check_referee(me, message, known.attempt if known else 1)
+        except Refusal:
+            return
+        log.warning("%s: %s", message["match_id"], message.get("error_description"))
+
     def _tell(self, match: Match) -> None:
         log.info("%s: %s: %s", match.match_id, match.result, match.reason)
         if match.fair is False:
@@ -213,6 +226,7 @@ class Player:
 
     def _hear(self, me: Identity, message: Message) -> None:
         """News of the manager."""
+        self.heard_at = time.monotonic()
         kind = message["message_type"]
         if kind == "SUSPENSION_NOTICE":
             log.warning("%s: %s", message.get("state"), message.get("reason"))

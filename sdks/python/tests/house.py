@@ -57,11 +57,14 @@ class HouseCase(unittest.TestCase):
 
     def found(self, league: str, *options: str) -> None:
         """Founds a league and gives it a referee."""
-        lead = ("--set", "announcement_lead=0s", "--manager", self.manager)
-        command = [os.path.abspath(LEAGUE_BIN), "create", "--league", league, *lead, *options]
-        subprocess.run(command, cwd=self.place, check=True, stdout=subprocess.DEVNULL)
+        self.order("create", "--league", league, "--set", "announcement_lead=0s", *options)
         key = f"league-data/join-key-{league}"
         self.seat("referee", "--league", league, "--join-key", key)
+
+    def order(self, *words: str) -> None:
+        """Something that the administrator says."""
+        command = [os.path.abspath(LEAGUE_BIN), *words, "--manager", self.manager]
+        subprocess.run(command, cwd=self.place, check=True, stdout=subprocess.DEVNULL)
 
     def seat(self, *arguments: str) -> None:
         """Starts an agent of the house and waits until it has joined."""

@@ -6,9 +6,14 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import unittest
+from dataclasses import replace
 from pathlib import Path
 
+from league_agent import Player
+from league_agent.lookout import Lookout
+from league_agent.manager import Manager
 from league_agent.register import Rejected
 
 from .house import PATIENCE, HouseCase
@@ -72,6 +77,24 @@ class Leagues(HouseCase):
         self.found("summer", "--start", "manual")
         newcomer = self.send(toss)
         self.assertEqual(newcomer.identity().league_id, "summer", "its old league is over")
+
+    def test_who_hears_nothing_asks(self):
+        self.found("spring", "--start", "manual")
+        me = self.send(toss).identity()
+        player = Player(toss)
+        player.settle(me)
+        lookout = Lookout(Manager(self.manager), player, silence=0.02)
+        stop = threading.Event()
+        threading.Thread(target=lookout.watch, args=(stop,), daemon=True).start()
+        self.seat("player")
+        self.order("start", "spring")
+        self.table_at_the_end("spring")
+        self.assertTrue(player.league_over.wait(PATIENCE), "it has learnt that the league is over")
+        stop.set()
+        stranger = Player(toss)
+        stranger.settle(replace(me, auth_token=me.auth_token[:-1] + "x"))
+        with self.assertRaisesRegex(Rejected, "E012"):
+            Lookout(Manager(self.manager), stranger, silence=0.02).watch(threading.Event())
 
     def test_a_program_joins_and_stops_when_it_is_told_to(self):
         self.found("spring", "--start", "manual")

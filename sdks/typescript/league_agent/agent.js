@@ -4,6 +4,7 @@ import { Desk } from "./desk.js";
 import { Endpoint } from "./endpoint.js";
 import { Keep } from "./keep.js";
 import { log } from "./log.js";
+import { Lookout } from "./lookout.js";
 import { Mailbox } from "./mailbox.js";
 import { Manager } from "./manager.js";
 import { Player } from "./player.js";
@@ -42,7 +43,10 @@ export class Agent {
     // It listens before it registers: the first message may come before the answer does.
     try {
       const url = endpointAt(this.settings, host, port);
-      if (await this.#join(this.#registration(url), url)) await this.#end();
+      const registration = this.#registration(url);
+      if (await this.#join(registration, url)) {
+        await this.#stay(new Lookout(registration.manager, this.player).watch());
+      }
     } finally {
       await endpoint.close();
     }
@@ -52,14 +56,24 @@ export class Agent {
     const registration = this.#registration(null);
     if (!(await this.#join(registration, null))) return;
     const mailbox = new Mailbox(this.#desk, registration);
-    const serving = mailbox.serve();
     try {
-      await Promise.race([this.#end(), serving]);
+      await this.#stay(mailbox.serve());
     } finally {
-      this.stop();
       await mailbox.close();
     }
-    await serving;
+  }
+
+  /**
+   * Stays until the end, with something that watches beside it; rejects with what that rejects.
+   * @param {Promise<void>} watching
+   */
+  async #stay(watching) {
+    try {
+      await Promise.race([this.#end(), watching]);
+    } finally {
+      this.stop();
+    }
+    await watching;
   }
 
   /** @param {string | null} endpoint */

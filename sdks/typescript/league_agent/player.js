@@ -50,6 +50,8 @@ export class Player {
   /** @type {() => void} */
   #end = () => {};
   #isConcluded = false;
+  /** When the manager was last heard, on the clock of `performance.now()`. */
+  heardAt = performance.now();
   /** Kept when the league is over, and the last result is known. */
   leagueOver = /** @type {Promise<void>} */ (new Promise((done) => (this.#end = done)));
   /** @type {Map<string, Known>} */
@@ -109,7 +111,7 @@ export class Player {
     if (kind === "GAME_OVER") return this.#over(me, message);
     if (kind === "PING") return envelope("PONG", me.playerId, message.conversation_id);
     if (kind === "GAME_START") checkReferee(me, message, whole(message, "attempt", 1));
-    if (kind === "GAME_ERROR") log.warning(`${message.match_id}: ${message.error_description}`);
+    if (kind === "GAME_ERROR") this.#complaint(me, message);
     if (FROM_MANAGER.has(kind)) {
       checkManager(me, message);
       this.#hear(me, message);
@@ -210,6 +212,20 @@ export class Player {
     return { ...ack, match_id: message.match_id, acknowledged: true };
   }
 
+  /**
+   * What a referee says went wrong. Anybody may send it, and only its referee is listened to.
+   * @param {Identity} me @param {Message} message
+   */
+  #complaint(me, message) {
+    const known = this.#known.get(matchId(message));
+    try {
+      checkReferee(me, message, known?.attempt ?? 1);
+    } catch {
+      return;
+    }
+    log.warning(`${message.match_id}: ${message.error_description}`);
+  }
+
   /** @param {Match} match */
   #remember(match) {
     this.#history.push(match);
@@ -230,6 +246,7 @@ export class Player {
    * @param {Identity} me @param {Message} message
    */
   #hear(me, message) {
+    this.heardAt = performance.now();
     const kind = message.message_type;
     if (kind === "SUSPENSION_NOTICE") log.warning(`${message.state}: ${message.reason}`);
     if (kind === "LEAGUE_ERROR") log.warning(`${message.error_description}`);

@@ -61,12 +61,16 @@ export class House {
 
   /** Founds a league and gives it a referee. */
   async found(league, ...options) {
-    const words = ["create", "--league", league, "--set", "announcement_lead=0s", ...options];
+    this.order("create", "--league", league, "--set", "announcement_lead=0s", ...options);
+    const key = `league-data/join-key-${league}`;
+    await this.seat("referee", "--league", league, "--join-key", key);
+  }
+
+  /** Something that the administrator says. */
+  order(...words) {
     const line = [...words, "--manager", this.manager];
     const run = spawnSync(LEAGUE_BIN, line, { cwd: this.place, encoding: "utf8" });
     if (run.status !== 0) throw new Error(run.stderr);
-    const key = `league-data/join-key-${league}`;
-    await this.seat("referee", "--league", league, "--join-key", key);
   }
 
   /** Starts an agent of the house and waits until it has joined. */

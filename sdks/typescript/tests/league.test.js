@@ -5,7 +5,10 @@ import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
+import { Player } from "../league_agent/index.js";
 import { log } from "../league_agent/log.js";
+import { Lookout } from "../league_agent/lookout.js";
+import { Manager } from "../league_agent/manager.js";
 import { ended, firstLine, House, skip } from "./house.js";
 
 log.from("NOTHING");
@@ -58,6 +61,28 @@ test("who comes back is the same and who is told no says why", { skip }, async (
   await house.found("summer", "--start", "manual");
   const newcomer = await house.send(toss);
   assert.equal(newcomer.agent.player.identity.leagueId, "summer", "its old league is over");
+});
+
+test("who hears nothing asks", { skip }, async (t) => {
+  const house = await House.open(t);
+  await house.found("spring", "--start", "manual");
+  const { agent } = await house.send(toss);
+  const me = agent.player.identity;
+  const stop = new AbortController();
+  const watched = (identity) => {
+    const player = new Player(toss);
+    player.settle(identity);
+    return { player, watching: new Lookout(new Manager(house.manager, stop.signal), player, 20).watch() };
+  };
+  const { player, watching } = watched(me);
+  await house.seat("player");
+  house.order("start", "spring");
+  await house.tableAtTheEnd("spring");
+  await player.leagueOver;
+  const stranger = watched({ ...me, authToken: me.authToken.slice(0, -1) + "x" });
+  await assert.rejects(stranger.watching, /E012/);
+  stop.abort();
+  await watching;
 });
 
 test("a program joins and stops when it is told to", { skip }, async (t) => {

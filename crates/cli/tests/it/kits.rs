@@ -163,6 +163,29 @@ fn the_kit_for_rust_is_written_and_plays_a_whole_league() {
     check_record(&place, office, &standings, 3);
 }
 
+#[test]
+fn kits_are_right_in_every_case_of_the_checker() {
+    let place = Place::new();
+    let Some(languages) = languages() else { return };
+    if place.run("check --help").code != Some(0) {
+        eprintln!("SKIPPED: this program has no checker");
+        return;
+    }
+    let run = |lang: &'static str| {
+        let kit = Kit::new(&place, lang);
+        format!("cd my-{lang} && exec {}", kit.told["run"].as_str().unwrap())
+    };
+    let mut commands: Vec<String> = languages.into_iter().map(run).collect();
+    commands.push(format!("exec '{}'", rust_player().display()));
+    for command in commands {
+        let places = "--manager {manager} --listen 127.0.0.1:{port} --token-file {data}/token";
+        let mut check = place.command("check player --level should --json");
+        check.args(["--start", &format!("{command} {places}")]);
+        let run = Run::of(check.output().unwrap());
+        assert_eq!(run.code, Some(0), "{command}: {}", run.shown());
+    }
+}
+
 /// Runs the tests of a kit with real leagues.
 fn tested(sdk: &str, program: &str, line: &str) -> Run {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdks").join(sdk);

@@ -87,7 +87,7 @@ pub(crate) fn run(args: &NewArgs) -> Result<(), Failure> {
     let told = if args.json {
         format!("{}\n", for_programs(args, &kit, &name, &written))
     } else {
-        for_people(folder, &kit, written.len())
+        for_people(folder, &kit)
     };
     output::print(&told).context("cannot write to stdout")?;
     Ok(())
@@ -160,11 +160,11 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     fs::write(path, text).with_context(cannot)
 }
 
-fn for_people(folder: &Path, kit: &Kit, files: usize) -> String {
+fn for_people(folder: &Path, kit: &Kit) -> String {
     let here = folder.display();
     let Kit { language, edit, run, test, check, .. } = kit;
     format!(
-        "A player in {language} is in {here}, {files} files. Edit the function `choose` in {edit}.\n\
+        "A player in {language} is in {here}. Edit the function `choose` in {edit}.\n\
          \n  cd {here}\n  {run:<56} # play\n  {test:<56} # try `choose`\n  {check:<56} # does it speak the protocol?\n"
     )
 }
