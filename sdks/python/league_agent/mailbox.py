@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Optional
+import time
+from typing import Any, List, Optional
 
 from .desk import Desk
 from .keep import Identity
@@ -17,7 +17,7 @@ log = logging.getLogger("league_agent")
 POLL_SECONDS = 25
 POLL_PAUSE_SECONDS_MAX = 1.0
 ANSWER_TRIES = 3
-ANSWERS_AT_ONCE = 32
+DRAIN_SECONDS = 5.0
 
 
 class Mailbox:
@@ -28,7 +28,7 @@ class Mailbox:
         self._manager: Manager = registration.manager
         self._registration = registration
         self._stop = stop
-        self._answering = ThreadPoolExecutor(ANSWERS_AT_ONCE, thread_name_prefix="answer")
+        self._answering: List[threading.Thread] = []
         self._after: Optional[int] = None
 
     def serve(self) -> None:
@@ -44,24 +44,30 @@ class Mailbox:
                     pause = PAUSE_SECONDS_MIN
                     continue
                 wait = self._trouble(me, reply, pause)
-            except Unreachable as error:
+            except (Unreachable, KeyError, TypeError) as error:
                 wait = pause
-                self._tell(pause, str(error))
+                self._tell(pause, f"{error}")
             self._after = None
             self._stop.wait(wait)
             pause = min(pause * 2, POLL_PAUSE_SECONDS_MAX)
 
     def close(self) -> None:
-        """Waits until what is being answered is answered."""
-        self._answering.shutdown(wait=True)
+        """Gives what is being answered a while to end."""
+        until = time.monotonic() + DRAIN_SECONDS
+        for thread in self._answering:
+            thread.join(max(0.0, until - time.monotonic()))
 
     def _take(self, me: Identity, document: Any) -> None:
         for turn in document["turns"]:
             if turn["needs_answer"]:
-                self._answering.submit(self._answer, me, turn)
+                # A mailbox holds few calls, so there are few threads.
+                thread = threading.Thread(target=self._answer, args=(me, turn), daemon=True)
+                self._answering.append(thread)
+                thread.start()
             else:
                 # What is told must be known before what follows from it is asked.
                 self._desk.answer_call(turn["call"])
+        self._answering = [thread for thread in self._answering if thread.is_alive()]
         self._after = document.get("cursor", self._after)
 
     def _answer(self, me: Identity, turn: Any) -> None:

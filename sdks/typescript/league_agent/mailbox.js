@@ -14,6 +14,7 @@ import { PAST, PAUSE_MS_MAX, PAUSE_MS_MIN, Rejected, wait } from "./register.js"
 const POLL_SECONDS = 25;
 const POLL_PAUSE_MS_MAX = 1000;
 const ANSWER_TRIES = 3;
+const DRAIN_MS = 5000;
 
 /** The mailbox of one player at the manager. */
 export class Mailbox {
@@ -48,7 +49,7 @@ export class Mailbox {
         }
         ms = await this.#trouble(me, reply, pause);
       } catch (error) {
-        if (!(error instanceof Unreachable)) throw error;
+        if (!(error instanceof Unreachable || error instanceof TypeError)) throw error;
         if (!stop.aborted) this.#tell(pause, error.message);
       }
       this.#after = null;
@@ -57,9 +58,10 @@ export class Mailbox {
     }
   }
 
-  /** Waits until what is being answered is answered. */
+  /** Gives what is being answered a while to end. */
   async close() {
-    await Promise.all(this.#answering);
+    const late = new Promise((done) => setTimeout(done, DRAIN_MS).unref());
+    await Promise.race([Promise.all(this.#answering), late]);
   }
 
   /** @param {Identity} me @param {{ turns: Turn[], cursor?: number }} document */

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::kits::languages;
 use crate::program::Place;
-use crate::service::{Service, free_address, get, request, until};
+use crate::service::{PATIENCE, Service, free_address, get, request, until, until_within};
 
 /// Where everything happens in the guides.
 const WRITTEN: &str = "127.0.0.1:8000";
@@ -119,19 +119,21 @@ impl Reader {
             }
         } else {
             assert!(block.is("run"), "line {}: {:?}", block.line, block.marks);
-            self.run(block.line, &text);
+            self.run(block, &text);
         }
     }
 
     /// Runs a block to its end, which must be a good one.
-    fn run(&mut self, line: usize, text: &str) {
+    fn run(&mut self, block: &Block, text: &str) {
+        let line = block.line;
+        let patience = if block.is("long") { PATIENCE * 10 } else { PATIENCE };
         let log = self.place.path().join(format!("block-{line}.txt"));
         let out = fs::File::create(&log).unwrap();
         let mut command = self.shell(text);
         command.stdout(out.try_clone().unwrap()).stderr(out);
         let mut child = command.process_group(0).spawn().unwrap();
         self.begun.push(child.id());
-        let ended = until(text, || child.try_wait().unwrap());
+        let ended = until_within(patience, text, || child.try_wait().unwrap());
         let said = fs::read_to_string(log).unwrap();
         assert!(ended.success(), "line {line}: {ended}\n{text}\n{said}");
     }

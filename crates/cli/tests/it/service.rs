@@ -85,13 +85,22 @@ pub(crate) fn free_address() -> SocketAddr {
 }
 
 /// Looks until there is something to see.
-pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    until_within(PATIENCE, what, look)
+}
+
+/// The same for somebody with more patience.
+pub(crate) fn until_within<T>(
+    patience: Duration,
+    what: &str,
+    mut look: impl FnMut() -> Option<T>,
+) -> T {
     let began = Mark::set();
     loop {
         if let Some(seen) = look() {
             return seen;
         }
-        assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        assert!(began.elapsed() < patience, "{what}: not within {patience:?}");
         // Whoever is looked at may need the processor.
         std::thread::park_timeout(Duration::from_millis(5));
     }
