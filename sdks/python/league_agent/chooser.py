@@ -43,7 +43,7 @@ class Chooser:
         try:
             move, is_said = said.get(timeout=left - min(left * RESERVE_SHARE, RESERVE_SECONDS_MAX))
         except queue.Empty:
-            log.error("%s: your function took too long, %.1f s is all there is", call.match_id, left)
+            log.error("%s: your function took too long: %.1f s is all", call.match_id, left)
             return self._any(call)
         if is_said and is_legal(move, call):
             legal: Move = move

@@ -1,4 +1,4 @@
-"""Playing without an open port: fetching what was sent from the manager, and posting the answers."""
+"""Playing without an open port: fetching what was sent, and posting the answers."""
 
 from __future__ import annotations
 

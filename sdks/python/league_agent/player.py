@@ -205,7 +205,7 @@ class Player:
         return {**answer, "match_id": message["match_id"], "acknowledged": True}
 
     def _complaint(self, me: Identity, message: Message) -> None:
-        """What a referee says went wrong. Anybody may send it, and only its referee is listened to."""
+        """What went wrong. Anybody may send it, and only the match's referee is listened to."""
         with self._lock:
             known = self._known.get(match_key(message))
         try:

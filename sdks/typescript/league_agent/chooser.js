@@ -31,7 +31,8 @@ export async function chosenMove(choose, call) {
   try {
     const move = await Promise.race([Promise.resolve(call).then(choose), slow]);
     if (isLegal(move, call)) return move;
-    log.error(`${call.matchId}: your function said ${show(move)}, not one of ${show(call.options)}`);
+    const options = show(call.options);
+    log.error(`${call.matchId}: your function said ${show(move)}, not one of ${options}`);
   } catch (error) {
     log.error(`${call.matchId}: your function failed:`, error);
   } finally {

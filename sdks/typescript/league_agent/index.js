@@ -4,7 +4,8 @@
  *     import { run } from "./league_agent/index.js";
  *     run((call) => "even", { name: "Ada" });
  *
- * Everything else is done for you: registering and coming back, proofs, health, pull mode, shutdown.
+ * Everything else is done for you: registering and coming back, proofs, health, pull mode,
+ * shutdown.
  */
 
 export { Agent } from "./agent.js";

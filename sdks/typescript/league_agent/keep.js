@@ -1,6 +1,6 @@
 /** Who a player is, kept in a private file so that it can come back as the same one. */
 
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import * as fs from "node:fs";
 import { dirname } from "node:path";
 
 /** @typedef {import("./index.js").Identity} Identity */
@@ -19,7 +19,7 @@ export class Keep {
   read() {
     let text;
     try {
-      text = readFileSync(this.file, "utf8");
+      text = fs.readFileSync(this.file, "utf8");
     } catch (error) {
       if (/** @type {NodeJS.ErrnoException} */ (error).code === "ENOENT") return null;
       throw error;
@@ -40,18 +40,18 @@ export class Keep {
    * @param {Identity} identity
    */
   write(identity) {
-    mkdirSync(dirname(this.file), { recursive: true });
+    fs.mkdirSync(dirname(this.file), { recursive: true });
     const unfinished = this.file + ".new";
-    rmSync(unfinished, { force: true });
-    const opened = openSync(unfinished, "wx", 0o600);
+    fs.rmSync(unfinished, { force: true });
+    const opened = fs.openSync(unfinished, "wx", 0o600);
     try {
       const { leagueId, playerId, authToken } = identity;
       const kept = { league_id: leagueId, player_id: playerId, auth_token: authToken };
-      writeSync(opened, JSON.stringify(kept));
-      fsyncSync(opened);
+      fs.writeSync(opened, JSON.stringify(kept));
+      fs.fsyncSync(opened);
     } finally {
-      closeSync(opened);
+      fs.closeSync(opened);
     }
-    renameSync(unfinished, this.file);
+    fs.renameSync(unfinished, this.file);
   }
 }

@@ -66,13 +66,15 @@ export class Manager {
     const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
     try {
       // A token is shown to nobody but the manager: redirects are not followed.
-      const response = await fetch(this.base + path, { ...init, headers, signal, redirect: "manual" });
+      const request = { ...init, headers, signal, redirect: /** @type {const} */ ("manual") };
+      const response = await fetch(this.base + path, request);
       const text = await readText(response, bytesMax);
       const retryAfter = Number(response.headers.get("Retry-After") ?? 0) || 0;
       return { status: response.status, document: parsed(text), retryAfter };
     } catch (error) {
       const cause = /** @type {any} */ (error);
-      throw new Unreachable(`${this.base} does not answer: ${cause.cause?.message ?? cause.message}`);
+      const reason = cause.cause?.message ?? cause.message;
+      throw new Unreachable(`${this.base} does not answer: ${reason}`);
     }
   }
 }

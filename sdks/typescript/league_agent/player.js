@@ -107,7 +107,8 @@ export class Player {
     const me = await this.#me();
     const kind = message.message_type;
     if (kind === "GAME_INVITATION") return this.#accept(me, message);
-    if (kind === "CHOOSE_PARITY_CALL" || kind === "GAME_MOVE_CALL") return this.#answer(me, message);
+    if (kind === "CHOOSE_PARITY_CALL") return this.#answer(me, message);
+    if (kind === "GAME_MOVE_CALL") return this.#answer(me, message);
     if (kind === "GAME_OVER") return this.#over(me, message);
     if (kind === "PING") return envelope("PONG", me.playerId, message.conversation_id);
     if (kind === "GAME_START") checkReferee(me, message, whole(message, "attempt", 1));

@@ -67,7 +67,8 @@ export function same(shown, expected) {
  * @param {string} league @param {string} match @param {number} rematch @param {Buffer} seed
  */
 export function commitment(league, match, rematch, seed) {
-  return createHash("sha256").update(form("commitment", league, match, rematch, seed)).digest("hex");
+  const message = form("commitment", league, match, rematch, seed);
+  return createHash("sha256").update(message).digest("hex");
 }
 
 /**

@@ -56,5 +56,6 @@ export class Refusal extends Error {
  * @param {string} field @param {string} expected
  */
 export function missing(field, expected) {
-  return new Refusal("E003", `\`${field}\`: expected ${expected}`, `send \`${field}\` as ${expected}`);
+  const action = `send \`${field}\` as ${expected}`;
+  return new Refusal("E003", `\`${field}\`: expected ${expected}`, action);
 }

@@ -1,6 +1,7 @@
 // What authors write, as the type checker sees it. It is checked, never run.
 
-import { Agent, type Call, exampleCall, type Match, type Move, run } from "../league_agent/index.js";
+import { Agent, exampleCall, run } from "../league_agent/index.js";
+import type { Call, Match, Move } from "../league_agent/index.js";
 
 function choose(call: Call): Move {
   const theirs: (Move | null)[] = call.history.map((match: Match) => match.theirs);

@@ -72,7 +72,8 @@ test("who hears nothing asks", { skip }, async (t) => {
   const watched = (identity) => {
     const player = new Player(toss);
     player.settle(identity);
-    return { player, watching: new Lookout(new Manager(house.manager, stop.signal), player, 20).watch() };
+    const lookout = new Lookout(new Manager(house.manager, stop.signal), player, 20);
+    return { player, watching: lookout.watch() };
   };
   const { player, watching } = watched(me);
   await house.seat("player");

@@ -5,7 +5,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { isKept } from "../league_agent/match.js";
-import { choiceProof, commitment, drawnNumber, matchProof, replyProof, same } from "../league_agent/proof.js";
+import { choiceProof, commitment, drawnNumber } from "../league_agent/proof.js";
+import { matchProof, replyProof, same } from "../league_agent/proof.js";
 
 const file = new URL("../../../docs/protocol/vectors.json", import.meta.url);
 const skip = existsSync(file) ? false : "the vectors lie in the repository of the league";
