@@ -65,8 +65,9 @@ impl Mailbox {
         Self { caller, address: format!("{base}/api/v1/turns"), token }
     }
 
-    /// Waits at most `wait` for turns after `after`. Without `after` it gives all that are not
-    /// answered, which is how a program that was restarted goes on.
+    /// Waits at most `wait` for turns after `after`. Without `after` it gives what was never given
+    /// and what is not answered; after 0 also what was only told, which is how a program that was
+    /// restarted goes on.
     ///
     /// # Errors
     /// If the manager gives none.
@@ -109,7 +110,7 @@ pub async fn serve<S: Service>(
     service: &S,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), PullError> {
-    let mut after = None;
+    let mut after = Some(0);
     let mut answers = FuturesUnordered::new();
     loop {
         let mut fetching = std::pin::pin!(mailbox.fetch(after, POLL_WAIT));

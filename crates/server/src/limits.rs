@@ -197,12 +197,15 @@ pub const RECORD_READERS_MAX: usize = 2;
 /// Calls that fail before a match goes to another referee.
 pub const ORDER_TRIES: u32 = 2;
 
-/// Calls that may wait for one pull player; the next caller is told to come back.
+/// Calls that may wait for one pull player; what counts in a match takes the place of news, and
+/// the next caller is told to come back.
 pub const TURNS_MAX: usize = 32;
 /// Those of one caller: a choice is asked for several times, in several matches at once.
 pub const TURNS_PER_CALLER_MAX: usize = 16;
 /// Those of everybody who has proved nothing, together.
 pub const TURNS_UNPROVED_MAX: usize = 2;
+/// Turns of a pull player that are known by their number when they are over.
+pub const TURNS_REMEMBERED: usize = 64;
 /// Longest call that is taken for a pull player.
 pub const RELAYED_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of calls after which a poll brings no further ones.
@@ -214,6 +217,11 @@ pub const PRESENCE: Duration = Duration::from_secs(60);
 pub const POLL_WAIT_MAX: Duration = Duration::from_secs(55);
 /// How long it waits if nothing is said.
 pub const POLL_WAIT_USUAL: Duration = Duration::from_secs(25);
+/// How long a referee tries to find room at the manager that takes a player's calls, before the
+/// call counts as our own failure.
+pub const RELAY_PATIENCE: Duration = Duration::from_secs(2);
+/// Pause between those tries.
+pub const RELAY_PAUSE: Duration = Duration::from_millis(100);
 /// Pause before turns are given again that were given and not answered.
 pub const AGAIN_PAUSE: Duration = Duration::from_secs(1);
 

@@ -30,7 +30,7 @@ use tokio::sync::Notify;
 use super::contacts::Contacts;
 use super::manners::Manners;
 use super::news::Notice;
-use super::relay::{Call, From, Mailbox, Mailboxes, Reply, Unanswered};
+use super::relay::{Call, From, Mailbox, Mailboxes, Reply, Unanswered, Want};
 use super::witness::{self, Begun, Templates};
 use crate::letters::{Letters, Part};
 use crate::limits::{LETTERS_BYTES_MAX, LETTERS_MAX, NOTICES_MAX, ORDER_TRIES};
@@ -303,7 +303,7 @@ impl Courier {
         match &self.route {
             Route::Address(endpoint) => bag.exchange.tell(endpoint, body, timeout).await,
             Route::Mailbox(mailbox) => {
-                let call = Call { from: From::Manager, is_invitation: false, body };
+                let call = Call { from: From::Manager, want: Want::Notice, body };
                 match bag.mailboxes.call(mailbox, call, timeout).await {
                     Ok(Reply::Posted(body)) => Ok(Some(Answered {
                         status: 200,

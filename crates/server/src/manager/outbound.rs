@@ -112,6 +112,7 @@ impl Outbound {
     /// Takes up the mail of every agent, and says again what the current phase says.
     pub(super) fn resume(self: &Arc<Self>, league: &League) {
         if ended_long_ago(league, ambient::now()) {
+            self.stub.mailboxes().set_up();
             return;
         }
         let (herald, mut leaving) = (self.clone(), self.leaving.subscribe());
@@ -131,6 +132,7 @@ impl Outbound {
                 mailbox.presume();
             }
         }
+        self.stub.mailboxes().set_up();
         match league.phase() {
             Phase::Playing(round) => self.perform(Effect::AnnounceRound(round.id)),
             Phase::Completed { .. } => self.perform(Effect::AnnounceCompleted),

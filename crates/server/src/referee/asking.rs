@@ -188,7 +188,7 @@ impl Letters {
     ) -> Heard {
         let name = letter.message.kind().name(dialect);
         let out = lock(&self.recorder).sent(peer, name, question.body());
-        let answered = match exchange.send(address, &question, timeout).await {
+        let answered = match self.send(exchange, address, &question, timeout).await {
             Ok(answered) => answered,
             Err(error) => {
                 let (wrong, code) = (Some(error.to_string()), Some(code_of(&error)));

@@ -12,6 +12,7 @@ mod mail;
 mod outbound;
 mod recorder;
 mod search;
+mod relayed;
 mod summary;
 mod trouble;
 

@@ -354,13 +354,13 @@ fn a_league_of_pull_players_goes_on_where_its_manager_stopped() {
     let data = tempfile::tempdir().unwrap();
     let scene = Scene::on(Stage::open_in(data.path(), &Plan::players(2)));
     let address = scene.stage.address;
-    let before = scene.ada.poll("wait=5").json();
+    let before = told(&scene.ada, "wait=1");
     let cursor = before["cursor"].as_u64().unwrap();
     let Scene { stage, ada, ben, order } = scene;
     stage.close();
 
     let stage = Stage::reopen_in(data.path(), SECRET, address).unwrap();
-    let after = ada.poll(&format!("wait=9&after={cursor}")).json();
+    let after = told(&ada, &format!("wait=1&after={cursor}"));
     let turn = &after["turns"][0];
     assert!(
         turn["turn"].as_u64().unwrap() > cursor,
@@ -373,4 +373,34 @@ fn a_league_of_pull_players_goes_on_where_its_manager_stopped() {
     let joined = scene.relay("P01", &scene.invitation(Some(&scene.proof(&scene.ada)))).result();
     assert_eq!(joined["accept"], true);
     assert_eq!(scene.order["match_id"], "R1M1");
+}
+
+/// The first poll of `player` that brings something. A manager that has only just started says so.
+fn told(player: &Identity, terms: &str) -> Value {
+    until("something is told", || {
+        let reply = player.poll(terms);
+        assert!(matches!(reply.status, 200 | 503), "{}", reply.body);
+        let polled = (reply.status == 200).then(|| reply.json())?;
+        (polled["turns"] != json!([])).then_some(polled)
+    })
+}
+
+/// Polls without `after`, as a first program does, and answers what needs an answer.
+#[test]
+fn whoever_names_no_turn_is_told_once_and_can_ask_again() {
+    let scene = Scene::set(&Plan::players(2));
+    told(&scene.ada, "wait=1");
+    scene.relay("P01", &scene.invitation(Some(&scene.proof(&scene.ada)))).result();
+    let from_referee = |terms: &str| {
+        let polled = scene.ada.poll(terms).json();
+        let turns = polled["turns"].as_array().unwrap().clone();
+        for turn in turns.iter().filter(|turn| turn["needs_answer"] == true) {
+            scene.ada.answer(&turn["turn"], &scene.ada.usual(&turn["call"]));
+        }
+        turns.into_iter().filter(|turn| turn["from"] == "REF01").collect::<Vec<_>>()
+    };
+    assert_eq!(from_referee("wait=5").len(), 1, "the invitation");
+    assert_eq!(from_referee("wait=0"), Vec::<Value>::new(), "it needs no answer");
+    assert_eq!(from_referee("wait=0&after=0").len(), 1, "an answer that was lost on its way");
+    assert_eq!(scene.ada.answer(&json!(1), &json!({})).status, 404);
 }

@@ -25,7 +25,7 @@ use league_wire::{
 
 use super::super::applicant::nonce_of;
 use super::super::gate::{Visitor, origin};
-use super::{Call, From, Mailbox, Reply, Unanswered};
+use super::{Call, From, Mailbox, Reply, Unanswered, Want};
 use crate::limits::RELAYED_BYTES_MAX;
 use crate::manager::{Manager, Stub};
 
@@ -59,6 +59,10 @@ pub(super) async fn answer(
         return refused(player, &request, ErrorReport::new(Code::InvalidRequest, text));
     }
     let Some(place) = Place::find(manager, player, &decoded.letter) else {
+        if manager.leagues().all().iter().any(|(_, stub)| !stub.mailboxes().are_set_up()) {
+            let text = "the manager has only just started; come back in a second";
+            return refused(player, &request, ErrorReport::new(Code::E033, text));
+        }
         let text = format!("there is no player {player} here that pulls");
         return refused(player, &request, *refusal(Code::E013, &text));
     };
@@ -66,9 +70,8 @@ pub(super) async fn answer(
     if let Err(wait) = manager.gate().admit(ambient::now(), &[visitor]) {
         return Answer::too_many(wait);
     }
-    let kind = decoded.letter.message.kind();
-    let is_invitation = kind == MessageType::GameInvitation && place.attempt.is_some();
-    let call = Call { from: place.from(), is_invitation, body: body.clone() };
+    let want = want(decoded.letter.message.kind(), place.attempt.is_some());
+    let call = Call { from: place.from(), want, body: body.clone() };
     let hold = hold(place.stub.published().league.policy());
     match place.stub.mailboxes().call(&place.mailbox, call, hold).await {
         Ok(Reply::Posted(answer)) => Answer::json(answer),
@@ -183,6 +186,18 @@ pub(super) fn token(manager: &Manager, league: &League, player: PlayerId) -> Opt
     let agent = AgentId::Player(player);
     let nonce = nonce_of(league, agent)?;
     Some(manager.keys().token(league.policy().token_form(), league.id(), agent, &nonce))
+}
+
+/// What a call of this `kind` wants of the player.
+#[expect(clippy::wildcard_enum_match_arm, reason = "nothing else counts in a match")]
+const fn want(kind: MessageType, is_proved: bool) -> Want {
+    match kind {
+        MessageType::GameInvitation if is_proved => Want::Presence,
+        MessageType::GameInvitation | MessageType::ChooseParityCall | MessageType::GameMoveCall => {
+            Want::Answer
+        }
+        _ => Want::Notice,
+    }
 }
 
 /// How long a call may wait for its answer: no referee waits longer for one that counts.

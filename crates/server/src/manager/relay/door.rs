@@ -88,7 +88,8 @@ impl Manager {
         let Some((stub, player, mailbox)) = owner else {
             let admitted = self.gate().admit(ambient::now(), &[Visitor::Stranger(origin(peer))]);
             admitted.map_err(NotOpened::TooOften)?;
-            let is_shut = all.iter().any(|(_, stub)| !stub.is_open());
+            let is_shut =
+                all.iter().any(|(_, stub)| !(stub.is_open() && stub.mailboxes().are_set_up()));
             return Err(if is_shut { NotOpened::NotNow } else { NotOpened::Unknown });
         };
         let agent = AgentId::Player(player);
@@ -172,7 +173,9 @@ fn answer(puller: &Puller, turn: &str, body: Bytes) -> Answer {
             "note": "nobody waits for it: it was answered before, its time has passed, or it \
                      needed no answer",
         }),
-        Settled::Unknown => return no(404, "there is no such turn in your mailbox"),
+        Settled::Unknown => {
+            return no(404, "there is no such turn in your mailbox, and was none lately");
+        }
     };
     Answer::json(format!("{document}\n"))
 }

@@ -53,9 +53,15 @@ pub enum Unanswered {
 }
 
 impl Mailbox {
+    /// A mailbox of a manager whose turns come after `began`.
+    pub(super) fn after(began: u64) -> Self {
+        Self { turns: Mutex::new(Turns::from(began + 1)), ..Self::default() }
+    }
+
     /// Waits for turns after `after`: at most `wait`, and not at all if there are some that were
-    /// never given. Turns that were given and not answered are given again, unhurriedly. The
-    /// latest poll counts; an earlier one that still waits ends.
+    /// never given. Turns that were given and not answered are given again, unhurriedly; those
+    /// that need no answer only to whoever names a turn before them. The latest poll counts; an
+    /// earlier one that still waits ends.
     pub async fn next(&self, after: Option<u64>, wait: Duration) -> Polled {
         let number = self.latest_poll.fetch_add(1, Ordering::Relaxed) + 1;
         let _polling = self.begin(after);
@@ -112,7 +118,7 @@ impl Mailbox {
         };
         self.changed.notify_waiters();
         match tokio::time::timeout(wait, reply).await {
-            Ok(Ok(reply)) => Ok(reply),
+            Ok(Ok(reply)) => Ok(reply?),
             Ok(Err(_)) => Err(Unanswered::Closed),
             Err(_) => Err(Unanswered::Silent(wait)),
         }

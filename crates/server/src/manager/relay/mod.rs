@@ -12,7 +12,7 @@ mod tests;
 mod turns;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -33,19 +33,24 @@ pub use door::{NotOpened, Puller};
 pub(super) use door::{fetch, post};
 pub(super) use interrupted::Interrupted;
 pub use mailbox::{Mailbox, Polled, Unanswered};
-pub use turns::{Call, From, Full, Given, Reply, Settled};
+pub use turns::{Call, From, Full, Given, Reply, Settled, Want};
 
 /// Turns that there may have been in a millisecond since 1970.
 const TURNS_PER_MS: u64 = 1_000;
+const TURNS_PER_DAY: u64 = 24 * 60 * 60 * 1_000 * TURNS_PER_MS;
 
 /// The mailboxes of one league.
 #[derive(Debug)]
 pub struct Mailboxes {
     shelf: Mutex<Shelf>,
+    /// After which turn this manager began.
+    began: u64,
     /// The latest turn.
     turns: AtomicU64,
     /// Where the manager is called.
     address: OnceLock<String>,
+    /// Whether everybody who pulls has its mailbox again since the books were opened.
+    are_set_up: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -62,8 +67,14 @@ impl Default for Mailboxes {
     /// starts again are greater than those it gave before.
     fn default() -> Self {
         let ms = u64::try_from(ambient::wall().as_millis()).unwrap_or(0);
-        let (shelf, address) = (Mutex::default(), OnceLock::new());
-        Self { shelf, turns: AtomicU64::new(ms.saturating_mul(TURNS_PER_MS)), address }
+        let began = ms.saturating_mul(TURNS_PER_MS);
+        Self {
+            shelf: Mutex::default(),
+            began,
+            turns: AtomicU64::new(began),
+            address: OnceLock::new(),
+            are_set_up: AtomicBool::new(false),
+        }
     }
 }
 
@@ -77,6 +88,16 @@ impl Mailboxes {
     /// Whether referees can be told where to call.
     pub(super) fn are_reachable(&self) -> bool {
         self.address.get().is_some()
+    }
+
+    /// Everybody who pulls has its mailbox: whoever has none now has none.
+    pub(super) fn set_up(&self) {
+        self.are_set_up.store(true, Ordering::Release);
+    }
+
+    /// Whether whoever has no mailbox here has none at all.
+    fn are_set_up(&self) -> bool {
+        self.are_set_up.load(Ordering::Acquire)
     }
 
     /// Where referees call `player`.
@@ -93,7 +114,8 @@ impl Mailboxes {
         if let Some((former, _)) = &former {
             shelf.owners.remove(former);
         }
-        let mailbox = former.map(|(_, mailbox)| mailbox).unwrap_or_default();
+        let new = || Arc::new(Mailbox::after(self.began));
+        let mailbox = former.map_or_else(new, |(_, mailbox)| mailbox);
         shelf.owners.insert(key, player);
         shelf.boxes.insert(player, (key, mailbox.clone()));
         mailbox
