@@ -101,31 +101,36 @@ impl Scene {
         Self { stage, ada, ben, order }
     }
 
-    /// A call of the referee with `token` as its proof.
-    fn call(&self, method: &str, kind: &str, token: Option<&str>) -> Value {
-        json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": {
-            "protocol": "league.v2", "message_type": kind, "sender": "referee:REF01",
-            "timestamp": "2026-11-15T12:00:00Z", "conversation_id": "convr1m1abc",
-            "auth_token": token, "league_id": LEAGUE, "round_id": 1, "match_id": "R1M1",
-            "game_type": "even_odd", "role_in_match": "PLAYER_A", "opponent_id": "P02",
-            "attempt": 1, "player_id": "P01", "context": {}, "deadline": "2026-11-15T12:00:30Z",
-        }})
-    }
-
     fn invitation(&self, token: Option<&str>) -> Value {
-        self.call("handle_game_invitation", "GAME_INVITATION", token)
+        call("handle_game_invitation", "GAME_INVITATION", token)
     }
 
     /// What proves to `to` that the referee officiates.
     fn proof(&self, to: &Identity) -> String {
-        let token: Token = to.token.parse().unwrap();
-        let league = LEAGUE.parse().unwrap();
-        match_proof(&token, &league, "R1M1".parse().unwrap(), 1, RefereeId::new(1)).expose()
+        proof(to)
     }
 
     fn relay(&self, player: &str, body: &Value) -> Reply {
         relay(self.stage.address, player, body)
     }
+}
+
+/// A call of REF01 with `token` as its proof.
+fn call(method: &str, kind: &str, token: Option<&str>) -> Value {
+    json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": {
+        "protocol": "league.v2", "message_type": kind, "sender": "referee:REF01",
+        "timestamp": "2026-11-15T12:00:00Z", "conversation_id": "convr1m1abc",
+        "auth_token": token, "league_id": LEAGUE, "round_id": 1, "match_id": "R1M1",
+        "game_type": "even_odd", "role_in_match": "PLAYER_A", "opponent_id": "P02",
+        "attempt": 1, "player_id": "P01", "context": {}, "deadline": "2026-11-15T12:00:30Z",
+    }})
+}
+
+/// What proves to `to` that REF01 officiates in its first match.
+fn proof(to: &Identity) -> String {
+    let token: Token = to.token.parse().unwrap();
+    let league = LEAGUE.parse().unwrap();
+    match_proof(&token, &league, "R1M1".parse().unwrap(), 1, RefereeId::new(1)).expose()
 }
 
 fn relay(manager: SocketAddr, player: &str, body: &Value) -> Reply {
@@ -208,7 +213,7 @@ fn what_is_no_call_to_a_pull_player_is_refused_at_the_door() {
     assert_eq!(scene.relay("P01", &json!({"jsonrpc": "2.0"})).error()["code"], -32600);
     let garbage = send(scene.stage.address, "/relay/P01/mcp", None, "{");
     assert_eq!((garbage.status, garbage.error()["code"].as_i64()), (400, Some(-32700)));
-    let unknown = scene.call("choose_colour", "CHOOSE_COLOUR", None);
+    let unknown = call("choose_colour", "CHOOSE_COLOUR", None);
     assert_eq!(scene.relay("P01", &unknown).error()["code"], -32601);
     let mut deep = scene.invitation(None);
     let nested = "[".repeat(60) + &"]".repeat(60);
@@ -304,6 +309,39 @@ fn nobody_is_charged_for_a_manager_that_was_restarted() {
     referee.call(address, REPORT, failed(2)).result();
     let recorded = results(&stage.whole_league());
     assert_eq!(recorded[0].verdict, Verdict::TechnicalLoss(Seat::A), "that one counts");
+}
+
+/// Calls of its own referee that nobody answers fill a mailbox.
+#[test]
+fn nobody_is_charged_for_a_mailbox_without_room() {
+    let mut stage = Stage::open(&quick());
+    stage.seat_referee();
+    let ada = Identity::register(&stage, "Ada");
+    let (manager, shown) = (stage.address, proof(&ada));
+    let waiting: Vec<_> = (0..16)
+        .map(|_| {
+            let body = call("choose_parity", "CHOOSE_PARITY_CALL", Some(&shown));
+            std::thread::spawn(move || relay(manager, "P01", &body))
+        })
+        .collect();
+    let turns = until("it is full", || {
+        let given = ada.poll("wait=1").json();
+        given["turns"].as_array().filter(|turns| turns.len() == 16).cloned()
+    });
+    let other = Stranger::player(Shape::Flat);
+    other.expect_later_attempts();
+    other.register(&stage);
+    let events = stage.events_until(|fact| matches!(fact, Fact::MatchReassigned { .. }));
+    let told = format!("{:?}", events.last().unwrap());
+    assert!(told.contains("which takes the player's calls"), "{told}");
+    for turn in turns {
+        assert_eq!(ada.answer(&turn["turn"], &ada.usual(&turn["call"])).json()["counted"], true);
+    }
+    waiting.into_iter().for_each(|call| drop(call.join().unwrap()));
+    let mut playing = Puller::play(ada);
+    let recorded = results(&stage.whole_league());
+    assert!(recorded[0].verdict.was_played(), "{:?}", recorded[0]);
+    playing.finish();
 }
 
 #[test]
