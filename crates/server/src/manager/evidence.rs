@@ -13,7 +13,7 @@ use league_wire::message::{ErrorReport, MatchResultReport};
 use league_wire::{Code, MoveValue, ResultStatus};
 use sha2::{Digest, Sha256};
 
-use crate::record::pack;
+use crate::record::{pack, reason};
 
 /// The command that `message` asks for, and the transcript that came with it as it is stored. The
 /// report holds the hash of the transcript as it came.
@@ -40,6 +40,10 @@ pub(super) fn command(
     let transcript = message.transcript.as_ref().map(|raw| raw.as_str().as_bytes());
     let by = (referee, draws_committed);
     let evidence = weigh((keys, league), by, &message, (open, pairing), &play);
+    let reason = match message.reason.trim() {
+        "" => reason::unsaid(&*league.game().in_match(match_id), &play.turns, pairing, verdict),
+        _ => message.reason.clone(),
+    };
     let report = Report {
         referee,
         match_id,
@@ -51,7 +55,7 @@ pub(super) fn command(
             line(seat).and_then(|player| player.line.role.as_deref().map(Into::into))
         }),
         play,
-        reason: message.reason.as_str().into(),
+        reason: reason.into(),
         transcript: transcript.map(|bytes| Sha256::digest(bytes).into()),
         evidence,
         conduct: Seats::from_fn(|seat| {

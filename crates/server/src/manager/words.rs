@@ -47,7 +47,7 @@ pub(super) fn waits_for_approval(league: &League, agent: AgentId) -> bool {
 
 /// What is out of the ordinary with an agent, if anything is.
 pub(super) fn remark(league: &League, agent: AgentId) -> Option<String> {
-    match league.lifecycle(agent)?.state() {
+    let standing = match league.lifecycle(agent)?.state() {
         AgentState::Suspended { until, cause: why, .. } => {
             Some(format!("until {}: {}", iso::format(*until), cause(*why)))
         }
@@ -60,10 +60,11 @@ pub(super) fn remark(league: &League, agent: AgentId) -> Option<String> {
         }),
         AgentState::Init | AgentState::Registered | AgentState::Active => {
             let waits = waits_for_approval(league, agent);
-            let approval = waits.then(|| format!("no matches before `league approve {agent}`"));
-            approval.or_else(|| shape_found(league, agent))
+            waits.then(|| format!("no matches before `league approve {agent}`"))
         }
-    }
+    };
+    let told: Vec<String> = standing.into_iter().chain(shape_found(league, agent)).collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// How an agent is spoken to, if it is not as it registered.

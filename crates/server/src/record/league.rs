@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use league_core::conduct::Conduct;
-use league_core::id::{LeagueId, MatchId, RefereeId, RoundId};
-use league_core::manager::{Event, Fact, Order, Recorded, Scheduled};
+use league_core::id::{AgentId, LeagueId, MatchId, RefereeId, RoundId};
+use league_core::manager::{Event, Fact, Order, Profile, Recorded, Scheduled};
 use league_core::schedule::Pairing;
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
@@ -49,8 +49,35 @@ pub struct LeagueRecord {
     pub matches: BTreeMap<MatchId, MatchRecord>,
     /// What the administrator ordered, the earliest first.
     pub orders: Vec<Ordered>,
+    /// Agents that answered to another shape than they were spoken to in, the earliest first.
+    pub reshaped: Vec<Reshaped>,
+    /// In which shape every agent registered, and is spoken to.
+    shapes: BTreeMap<AgentId, (Arc<str>, Arc<str>)>,
     /// Whether it has come to its end.
     pub completed: bool,
+}
+
+/// An agent is spoken to in another shape.
+#[derive(Debug, Clone)]
+pub struct Reshaped {
+    /// Since when.
+    pub at: Timestamp,
+    /// Who.
+    pub agent: AgentId,
+    /// The shape it was spoken to in before.
+    pub before: Arc<str>,
+    /// The shape it answered to.
+    pub now: Arc<str>,
+}
+
+impl Reshaped {
+    /// It in a sentence.
+    pub fn told(&self) -> String {
+        let Self { agent, before, now, .. } = self;
+        format!(
+            "{agent} answers to {now}, and not to {before}: it is spoken to in {now} from now on"
+        )
+    }
 }
 
 /// An order of the administrator.
@@ -198,6 +225,8 @@ impl LeagueRecord {
             names: BTreeMap::new(),
             matches: BTreeMap::new(),
             orders: vec![],
+            reshaped: vec![],
+            shapes: BTreeMap::new(),
             completed: false,
         };
         walk(view, id, |seq, event| record.add(seq, event))?;
@@ -219,12 +248,15 @@ impl LeagueRecord {
         let at = event.at;
         match event.fact {
             Fact::LeagueCreated(_) => self.founded = at,
-            Fact::PlayerRegistered { player, profile, .. } => {
-                self.names.insert(player.to_string(), profile.display_name.to_string());
+            Fact::PlayerRegistered { player, profile, .. }
+            | Fact::PlayerReturned { player, profile, .. } => {
+                self.enter(AgentId::Player(player), &profile);
             }
-            Fact::RefereeRegistered { referee, profile, .. } => {
-                self.names.insert(referee.to_string(), profile.display_name.to_string());
+            Fact::RefereeRegistered { referee, profile, .. }
+            | Fact::RefereeReturned { referee, profile, .. } => {
+                self.enter(AgentId::Referee(referee), &profile);
             }
+            Fact::ShapeSettled { agent, dialect } => self.reshape(at, agent, dialect),
             Fact::RoundOpened { round, matches, .. } => self.announce(round, &matches),
             Fact::MatchReassigned { match_id, attempt, referee, annulled, reason } => {
                 let what = if annulled { "was annulled" } else { "came to nothing" };
@@ -276,12 +308,36 @@ impl LeagueRecord {
             | Fact::AgentChanged { .. }
             | Fact::AdmissionSet(_)
             | Fact::CodeRedeemed { .. }
-            | Fact::PlayerReturned { .. }
-            | Fact::RefereeReturned { .. }
-            | Fact::TokenReplaced { .. }
-            | Fact::ShapeSettled { .. } => {}
+            | Fact::TokenReplaced { .. } => {}
             Fact::LeagueCompleted => self.completed = true,
         }
+    }
+
+    /// Whoever comes back with the shape it registered with is known in the one that was found.
+    fn enter(&mut self, agent: AgentId, profile: &Profile) {
+        self.names.insert(agent.to_string(), profile.display_name.to_string());
+        let named = &profile.dialect;
+        if self.shapes.get(&agent).is_none_or(|(registered, _)| registered != named) {
+            self.shapes.insert(agent, (named.clone(), named.clone()));
+        }
+    }
+
+    fn reshape(&mut self, at: Timestamp, agent: AgentId, now: Arc<str>) {
+        if let Some((_, spoken)) = self.shapes.get_mut(&agent) {
+            let before = std::mem::replace(spoken, now.clone());
+            self.reshaped.push(Reshaped { at, agent, before, now });
+        }
+    }
+
+    /// The changes of shape of the players of `record` until it was decided.
+    pub fn reshaped_in(&self, record: &MatchRecord) -> impl Iterator<Item = &Reshaped> {
+        let (pairing, until) = (record.pairing, record.decided.as_ref().map(|(at, ..)| *at));
+        self.reshaped.iter().filter(move |change| {
+            let is_theirs = Seat::BOTH
+                .iter()
+                .any(|seat| change.agent == AgentId::Player(pairing.player(*seat)));
+            is_theirs && until.is_none_or(|until| change.at <= until)
+        })
     }
 
     /// A match goes from one referee to the next; `why` tells what the old one came to.
@@ -386,8 +442,16 @@ mod tests {
     fn what_counts_is_not_always_what_was_reported() {
         let (names, matches) = (BTreeMap::new(), BTreeMap::new());
         let (id, founded) = ("test".parse().unwrap(), Timestamp::default());
-        let mut league =
-            LeagueRecord { id, founded, names, matches, orders: vec![], completed: false };
+        let mut league = LeagueRecord {
+            id,
+            founded,
+            names,
+            matches,
+            orders: vec![],
+            reshaped: vec![],
+            shapes: BTreeMap::new(),
+            completed: false,
+        };
         let (round, referee) = (RoundId::FIRST, RefereeId::new(1));
         let pairing = Pairing { a: PlayerId::new(1), b: PlayerId::new(2) };
         let at = Timestamp::default();
@@ -409,6 +473,44 @@ mod tests {
         let (attempt, rematch, replaced) = (2, 1, None);
         let again = Fact::RematchOrdered { match_id, attempt, rematch, referee, replaced };
         assert_eq!(happens(again), None);
+    }
+
+    #[test]
+    fn changes_of_shape_belong_to_the_matches_before_which_they_happened() {
+        let (names, matches, id) = (BTreeMap::new(), BTreeMap::new(), "test".parse().unwrap());
+        let at = |ms| Timestamp::from_millis(ms);
+        let mut league = LeagueRecord {
+            id,
+            founded: at(0),
+            names,
+            matches,
+            orders: vec![],
+            reshaped: vec![],
+            shapes: BTreeMap::new(),
+            completed: false,
+        };
+        let agent = AgentId::Player(PlayerId::new(1));
+        league.shapes.insert(agent, ("flat".into(), "flat".into()));
+        let referee = RefereeId::new(1);
+        for round in [RoundId::FIRST, RoundId::new(2)] {
+            let pairing = Pairing { a: PlayerId::new(1), b: PlayerId::new(2) };
+            league.announce(round, &[Scheduled { pairing, referee, wave: 0 }]);
+        }
+        let mut settle = |ms, dialect: &str| {
+            let fact = Fact::ShapeSettled { agent, dialect: dialect.into() };
+            league.add(Seq::new(1), Event { at: at(ms), fact });
+        };
+        settle(1, "typed");
+        settle(3, "tool");
+        let first = MatchId::from_index(RoundId::FIRST, 0);
+        league.decide(first, Some((at(2), Verdict::Drawn, "".into())));
+        let told = |id| league.reshaped_in(&league.matches[&id]).map(Reshaped::told).collect();
+        let before: Vec<String> = told(first);
+        let start = "P01 answers to typed, and not to flat: it is spoken to in typed from now on";
+        assert_eq!(before, [start]);
+        let later: Vec<String> = told(MatchId::from_index(RoundId::new(2), 0));
+        assert_eq!(later.len(), 2);
+        assert!(later[1].starts_with("P01 answers to tool, and not to typed"), "{later:?}");
     }
 
     #[test]

@@ -4,12 +4,13 @@ mod expire;
 pub mod league;
 mod pack;
 mod post;
+pub mod reason;
 mod recall;
 pub mod transcript;
 
 pub use crate::letters::{Exchanged, Way};
 pub use expire::{Expired, expire, rehearse};
-pub use league::{Found, Kept, LeagueRecord, MatchRecord, Ordered, ReadError, founded};
+pub use league::{Found, Kept, LeagueRecord, MatchRecord, Ordered, ReadError, Reshaped, founded};
 pub use league_wire::redact;
 pub use pack::{Unpacked, pack, unpack};
 pub use post::Post;

@@ -37,11 +37,11 @@ pub fn recall(data: &Path, league: &LeagueId, match_id: MatchId) -> Option<Value
         Verdict::BothLost => "both lost technically".into(),
         Verdict::Cancelled => "cancelled".into(),
     });
-    let remarks: Vec<Value> = record
-        .remarks
-        .iter()
-        .map(|(at, text)| json!({"at": iso::format(*at), "text": text}))
-        .collect();
+    let found = league.reshaped_in(record).map(|change| (change.at, change.told()));
+    let mut remarks: Vec<_> = record.remarks.iter().cloned().chain(found).collect();
+    remarks.sort_by_key(|(at, _)| *at);
+    let remark = |(at, text): &(_, String)| json!({"at": iso::format(*at), "text": text});
+    let remarks: Vec<Value> = remarks.iter().map(remark).collect();
     Some(json!({
         "league_id": league.id.as_str(),
         "match_id": match_id.to_string(),

@@ -8,12 +8,14 @@ use league_core::conduct::Conduct;
 use league_core::game::Turn;
 use league_core::id::PlayerId;
 use league_core::referee::{Match, Phase, Sealed};
+use league_core::schedule::Pairing;
 use league_core::seat::{Seat, Seats};
 use league_core::verdict::{Score, Verdict};
 use league_wire::message::{GameOver, MatchResultReport, PlayerLine, ReportedPlayer};
 use league_wire::{Message, Parity, PlayerResult, ResultStatus};
 
 use super::outbound::{Account, Letters, move_value, state};
+use crate::record::reason;
 use crate::record::redact::redact;
 
 impl Letters {
@@ -101,45 +103,25 @@ impl Letters {
             status: status(verdict),
             winner: verdict.winner().map(|seat| self.player(seat)),
             technical_losers: losers.map(|seat| self.player(seat)).collect(),
-            reason: self.reason(machine, account, (verdict, number)),
+            reason: self.reason(machine, account, verdict),
             number,
             lines: Seats::from_fn(line),
         }
     }
 
-    fn reason(
-        &self,
-        machine: &Match,
-        account: &Account,
-        (verdict, number): (Verdict, Option<u32>),
-    ) -> String {
-        let secrets = self.secrets();
-        let hidden: Vec<&str> = secrets.iter().map(String::as_str).collect();
-        let losses = account.losses.iter().filter_map(|(seat, why)| {
-            // Players may repeat in their errors what they were sent.
-            let why = redact(why.as_ref()?, &hidden);
-            Some(format!("{}: {why}", self.player(seat)))
-        });
-        let losses: Vec<String> = losses.collect();
-        let explained = machine.game().explain(&machine.record().turns);
-        if let (Verdict::Won(seat), Some(how)) = (verdict, explained) {
-            let role = machine.game().role(seat).unwrap_or("the winner");
-            return format!("{how}, and {} was {role}", self.player(seat));
-        }
-        match (verdict, number) {
-            (Verdict::Won(seat), Some(number)) => {
-                let parity = Parity::of(number).word();
-                format!("{} chose {parity}, number was {number} ({parity})", self.player(seat))
-            }
-            (Verdict::Won(seat), None) => format!("{} won", self.player(seat)),
-            (Verdict::Drawn, Some(number)) => {
-                format!("both chose the same, number was {number}")
-            }
-            (Verdict::Drawn, None) => "nobody won".into(),
-            (Verdict::TechnicalLoss(_) | Verdict::BothLost | Verdict::Cancelled, _) => {
-                losses.join("; ")
-            }
-        }
+    fn reason(&self, machine: &Match, account: &Account, verdict: Verdict) -> String {
+        let pairing = Pairing { a: self.player(Seat::A), b: self.player(Seat::B) };
+        let played = reason::played(machine.game(), &machine.record().turns, pairing, verdict);
+        played.unwrap_or_else(|| {
+            let secrets = self.secrets();
+            let hidden: Vec<&str> = secrets.iter().map(String::as_str).collect();
+            let losses = account.losses.iter().filter_map(|(seat, why)| {
+                // Players may repeat in their errors what they were sent.
+                let why = redact(why.as_ref()?, &hidden);
+                Some(format!("{}: {why}", self.player(seat)))
+            });
+            losses.collect::<Vec<_>>().join("; ")
+        })
     }
 }
 

@@ -103,6 +103,11 @@ fn a_foreign_referee_runs_a_whole_league() {
         assert_eq!(recorded.len(), number, "acknowledged means written");
         assert_eq!(recorded[number - 1].match_id, order.match_id());
         assert_eq!(recorded[number - 1].draw, DrawEvidence::NotVerifiable);
+        let why = match is_draw {
+            true => "both chose the same, number was 7".into(),
+            false => format!("{a} chose even, number was 8 (even)"),
+        };
+        assert_eq!(*recorded[number - 1].reason, *why, "these reports give no reason");
         let (to_a, to_b) = if is_draw { (1, 1) } else { (3, 0) };
         *points.entry(a.into()).or_default() += to_a;
         *points.entry(b.into()).or_default() += to_b;

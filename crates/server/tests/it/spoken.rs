@@ -68,6 +68,8 @@ fn the_shape_an_agent_answers_to_is_found_and_costs_nothing() {
         (&first["dialect"], &first["registered_dialect"]),
         (&json!("flat"), &json!("typed"))
     );
+    let remark = first["remark"].as_str().unwrap();
+    assert!(remark.ends_with("; answers to flat, registered with typed"), "{remark}");
     drop(players);
     stage.close();
 }

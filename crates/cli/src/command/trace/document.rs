@@ -5,7 +5,7 @@ use league_core::manager::Recorded;
 use league_core::seat::Seat;
 use league_core::verdict::Verdict;
 use league_server::record::{
-    Exchanged, Found, Kept, LeagueRecord, MatchRecord, Ordered, Post, Transcript, Way,
+    Exchanged, Found, Kept, LeagueRecord, MatchRecord, Ordered, Post, Reshaped, Transcript, Way,
 };
 use league_wire::iso;
 use serde_json::{Value, json};
@@ -44,13 +44,24 @@ pub(super) fn matches(
         "completed": league.completed,
         "matches": matches,
         "orders": super::concerning(league, told, agent).into_iter().map(order).collect::<Vec<_>>(),
+        "shapes": super::reshaped(league, told, agent).into_iter().map(shape).collect::<Vec<_>>(),
         "letters": post.letters.iter().map(letter).collect::<Vec<_>>(),
         "letters_dropped": post.dropped,
         "letters_unreadable": post.unreadable,
     })
 }
 
-/// A letter and its answer, as the manager saw them.
+/// An agent that is spoken to in another shape.
+fn shape(change: &Reshaped) -> Value {
+    json!({
+        "at": iso::format(change.at),
+        "agent": change.agent.to_string(),
+        "before": &*change.before,
+        "now": &*change.now,
+    })
+}
+
+/// What the administrator ordered.
 fn order(ordered: &Ordered) -> Value {
     json!({
         "at": iso::format(ordered.at),
@@ -61,6 +72,7 @@ fn order(ordered: &Ordered) -> Value {
     })
 }
 
+/// A letter and its answer, as the manager saw them.
 fn letter(letter: &Exchanged) -> Value {
     let direction = match letter.way {
         Way::Came => "received",

@@ -14,7 +14,7 @@ use league_core::seat::Seat;
 use league_server::journal::JournalError;
 use league_server::journal::sqlite::{OpenError, SqliteView};
 use league_server::record::{
-    self, Exchanged, Found, LeagueRecord, MatchRecord, Ordered, Post, ReadError,
+    self, Exchanged, Found, LeagueRecord, MatchRecord, Ordered, Post, ReadError, Reshaped,
 };
 
 use crate::report::{Failure, Hint};
@@ -132,6 +132,23 @@ fn concerning<'a>(
     let is_told = |about: &str| told.iter().any(|told| told.record.match_id.to_string() == about);
     let concerns = |about: String| agent == Some(&about) || is_told(&about);
     league.orders.iter().filter(|order| order.about().is_some_and(concerns)).collect()
+}
+
+/// The changes of shape of an agent, or of the players of the matches that are told.
+fn reshaped<'a>(
+    league: &'a LeagueRecord,
+    told: &[Told<'_>],
+    agent: Option<&str>,
+) -> Vec<&'a Reshaped> {
+    let of_match = |change: &Reshaped| {
+        let mut all = told.iter().flat_map(|told| league.reshaped_in(told.record));
+        all.any(|other| (other.at, other.agent) == (change.at, change.agent))
+    };
+    let concerns = |change: &&Reshaped| match agent {
+        Some(agent) => change.agent.to_string() == agent,
+        None => of_match(change),
+    };
+    league.reshaped.iter().filter(concerns).collect()
 }
 
 /// The journal in `data`, for reading.

@@ -9,8 +9,8 @@ use league_core::seat::Seat;
 use league_core::time::Timestamp;
 use league_core::verdict::Verdict;
 use league_server::record::{
-    Entry, Exchanged, Found, Kept, Kind, LeagueRecord, MatchRecord, Ordered, Post, TOLERATED,
-    Transcript,
+    Entry, Exchanged, Found, Kept, Kind, LeagueRecord, MatchRecord, Ordered, Post, Reshaped,
+    TOLERATED, Transcript,
 };
 use league_wire::{Dialect, MessageType, iso};
 
@@ -60,6 +60,19 @@ fn orders(out: &mut String, orders: &[&Ordered]) {
     }
 }
 
+/// Which agents turned out to want another shape than they registered with.
+fn shapes(out: &mut String, changes: &[&Reshaped]) {
+    if changes.is_empty() {
+        return;
+    }
+    out.push_str("\n  shapes that were found\n");
+    for change in changes {
+        let (at, told) = (iso::format(change.at), printable(&change.told()));
+        out.push_str(&format!("  {at}  {told}\n"));
+    }
+    out.push('\n');
+}
+
 fn line(record: &MatchRecord) -> [String; 5] {
     let pairing = record.pairing;
     let who = format!("{} – {}", pairing.a, pairing.b);
@@ -104,6 +117,7 @@ pub(super) fn matches(
     let mut outside = outside.into_iter().peekable();
     let mut out = String::new();
     orders(&mut out, &super::concerning(league, told, agent));
+    shapes(&mut out, &super::reshaped(league, told, agent));
     for Told { record, found, is_whole } in told {
         if let Some(begins) = beginning(found, record) {
             let mut before = vec![];
