@@ -154,8 +154,18 @@ pub async fn answer_parsed<D: Desk>(
 /// A desk that is not lenient says what to do instead.
 pub async fn answer_plain<D: Desk>(desk: &D, body: &[u8], peer: SocketAddr) -> Answer {
     let read = read_plain_registration(body, ambient::now());
-    let Some(read) = read.filter(|_| desk.reading().is_lenient()) else {
-        return Answer::refused(404, Slip::PlainRegister.fix(), true);
+    let read = match read {
+        Ok(read) if desk.reading().is_lenient() => read,
+        Err(Some(doubtful)) if desk.reading().is_lenient() => {
+            let mistake = doubtful.instead_of(None);
+            talk::unreadable(&desk.sender(), &ErrorReport::from(&mistake), Some(body));
+            let Incoming::Single(Ok(request)) = parse(PLAIN) else {
+                unreachable!("what we write is a request")
+            };
+            let (status, answer) = refuse_unreadable(desk, &request, &mistake);
+            return plain(status, &answer);
+        }
+        Ok(_) | Err(_) => return Answer::refused(404, Slip::PlainRegister.fix(), true),
     };
     if let Err(wait) = desk.admit(peer, &[Some(&read.meaning.letter)]) {
         return Answer::too_many(wait);
@@ -166,7 +176,15 @@ pub async fn answer_plain<D: Desk>(desk: &D, body: &[u8], peer: SocketAddr) -> A
     };
     let part = Part::Letter(request, Box::new(read));
     let (status, answer) = answer_one(desk, part, peer, Some(body)).await;
-    let message = parse_response(&answer).ok().and_then(|response| match response.outcome {
+    plain(status, &answer)
+}
+
+/// The request that a plain registration stands for.
+const PLAIN: &[u8] = br#"{"jsonrpc":"2.0","method":"register_player","params":{},"id":1}"#;
+
+/// The message in `answer`, without JSON-RPC around it.
+fn plain(status: u16, answer: &[u8]) -> Answer {
+    let message = parse_response(answer).ok().and_then(|response| match response.outcome {
         Outcome::Result(result) => Some(result.get().to_string()),
         Outcome::Error(error) => error.data.map(|data| data.get().to_string()),
     });
@@ -192,9 +210,14 @@ impl<'a> Part<'a> {
                 Self::Letter(request, Box::new(Understood { meaning, deviations }))
             }
             Err(error) => match read_request(&request, ambient::now()) {
-                Some(read) if desk.reading().is_lenient() => Self::Letter(request, Box::new(read)),
-                Some(read) => Self::Unreadable(request, error.advised(&read.deviations)),
-                None => Self::Unreadable(request, error),
+                Ok(read) if desk.reading().is_lenient() => Self::Letter(request, Box::new(read)),
+                Ok(read) => Self::Unreadable(request, error.advised(read.deviations.advice())),
+                Err(None) => Self::Unreadable(request, error),
+                Err(Some(doubtful)) if desk.reading().is_lenient() => {
+                    let mistake = doubtful.instead_of(Some(&error));
+                    Self::Unreadable(request, mistake)
+                }
+                Err(Some(doubtful)) => Self::Unreadable(request, error.advised(doubtful.advice())),
             },
         }
     }

@@ -258,11 +258,15 @@ impl Question {
             Err(error) => {
                 let asked = Asked { dialect: self.dialect, expected, id: &Id::from(self.id) };
                 match read_answer(asked, &answered.body) {
-                    None => return Err(error),
-                    Some(understood) if !reading.is_lenient() => {
-                        return Err(error.advised(&understood.deviations));
+                    Err(None) => return Err(error),
+                    Err(Some(doubtful)) if reading.is_lenient() => {
+                        return Err(doubtful.instead_of(error.decode()).into());
                     }
-                    Some(Understood { meaning, deviations: found }) => {
+                    Err(Some(doubtful)) => return Err(error.advised(doubtful.advice())),
+                    Ok(understood) if !reading.is_lenient() => {
+                        return Err(error.advised(understood.deviations.advice()));
+                    }
+                    Ok(Understood { meaning, deviations: found }) => {
                         found.iter().cloned().for_each(|one| deviations.note(one));
                         meaning
                     }
@@ -323,14 +327,26 @@ const fn is_readable(error: &AskError) -> bool {
 }
 
 impl AskError {
-    /// The same error with the advice that a lenient reader would give.
-    fn advised(self, deviations: &Deviations) -> Self {
+    /// The same error with the `advice` that a lenient reader would give.
+    fn advised(self, advice: String) -> Self {
         match self {
             Self::Frame { status, source } => {
-                Self::Frame { status, source: source.advised(deviations) }
+                Self::Frame { status, source: source.advised(&advice) }
             }
-            Self::Decode(error) => Self::Decode(error.advised(deviations)),
+            Self::Decode(error) => Self::Decode(error.advised(advice)),
             Self::Call(_) | Self::WrongId { .. } | Self::Refused { .. } | Self::Deviates(_) => self,
+        }
+    }
+
+    /// What is wrong with the message, if that is why.
+    const fn decode(&self) -> Option<&DecodeError> {
+        match self {
+            Self::Decode(error) => Some(error),
+            Self::Call(_)
+            | Self::Frame { .. }
+            | Self::WrongId { .. }
+            | Self::Refused { .. }
+            | Self::Deviates(_) => None,
         }
     }
 }

@@ -7,7 +7,6 @@ use league_core::id::MatchId;
 
 use crate::code::Code;
 use crate::json::Json;
-use crate::lenient::Deviations;
 use crate::limits::GOT_CHARS_MAX;
 use crate::shown::field;
 
@@ -77,6 +76,11 @@ impl DecodeError {
         }
     }
 
+    /// The same with what to change.
+    pub fn in_full(&self) -> String {
+        format!("{}; {}", self.in_short(), self.fix)
+    }
+
     /// The same error for those who must not know yet what a player chose: only what cannot be a
     /// choice is told of what came.
     pub fn without_choice(&self) -> Self {
@@ -98,10 +102,10 @@ impl DecodeError {
         self
     }
 
-    /// The same error with the advice that a lenient reader would give.
+    /// The same error with the `advice` that a lenient reader would give.
     #[must_use]
-    pub fn advised(self, deviations: &Deviations) -> Self {
-        self.fixed_by(deviations.advice())
+    pub fn advised(self, advice: String) -> Self {
+        self.fixed_by(advice)
     }
 
     /// The same error with other advice.
@@ -111,8 +115,13 @@ impl DecodeError {
     }
 
     /// The same error seen from the object around.
-    pub(crate) fn under(mut self, outer: &str) -> Self {
+    pub(crate) fn under(self, outer: &str) -> Self {
         let at = join(outer, &self.at);
+        self.seen_at(at)
+    }
+
+    /// The same error at the place that others call `at`.
+    pub(crate) fn seen_at(mut self, at: String) -> Self {
         let advice = self.fix.replacen(&format!("`{}`", self.at), &format!("`{at}`"), 1);
         (self.at, self.fix) = (at, advice.into());
         self

@@ -11,6 +11,7 @@ use crate::decode::{DecodeError, join, render, shown_name};
 use crate::entries::{Entries, NoEntries, Parts};
 use crate::fragment::Fragment;
 use crate::json::Json;
+use crate::lenient::is_alike;
 use crate::value::{FromField, Wrong};
 
 /// How envelope and payload are nested where they are apart.
@@ -369,6 +370,30 @@ impl<'a> Fields<'a> {
             }
             (one, other) => Ok(one.or(other)),
         }
+    }
+
+    /// Makes sure that whatever is called one of `names` here, in whatever letters, says `told`.
+    pub(crate) fn agrees_on<T>(&self, names: &[&str], told: Option<T>) -> Read<()>
+    where
+        T: FromField<'a> + PartialEq,
+    {
+        let initial = names[0].as_bytes()[0];
+        for (name, place) in self.entries.iter() {
+            let begins = name.bytes().next().is_some_and(|b| b.eq_ignore_ascii_case(&initial));
+            let value = self.entries.value(place);
+            if !begins || value.is_null() || !is_alike(names, &name) {
+                continue;
+            }
+            let found = T::from_field(value).ok();
+            if found.is_none() || found != told {
+                let at = join(self.at, &shown_name(&name));
+                let expected = format!("the same as in `{}`", names[0]);
+                let fix = format!("leave `{at}` out, or say the same in both");
+                let error = DecodeError::wrong(Code::E003, &at, expected, render(&name, value));
+                return Err(error.fixed_by(fix));
+            }
+        }
+        Ok(())
     }
 
     fn path(&self, name: &str) -> String {

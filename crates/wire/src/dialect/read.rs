@@ -11,6 +11,7 @@ use crate::envelope::{Envelope, ReplyEnvelope, read_type};
 use crate::fields::{Fields, Shape};
 use crate::frame::Request;
 use crate::json::Json;
+use crate::lenient::check_registration;
 use crate::message::{
     Body, CALL_TOOL, ErrorReport, HANDLE, HANDLE_MESSAGE, Message, MessageType, Meta,
 };
@@ -29,6 +30,15 @@ pub fn decode_request(request: &Request<'_>) -> Result<Decoded, DecodeError> {
 /// # Errors
 /// What is wrong with what was read, where, and what to change.
 pub fn decode_request_if(
+    request: &Request<'_>,
+    wanted: impl Fn(MessageType) -> bool,
+) -> Result<Decoded, DecodeError> {
+    let decoded = decode(request, wanted)?;
+    check_registration(request, decoded.dialect, decoded.letter.message.kind())?;
+    Ok(decoded)
+}
+
+fn decode(
     request: &Request<'_>,
     wanted: impl Fn(MessageType) -> bool,
 ) -> Result<Decoded, DecodeError> {

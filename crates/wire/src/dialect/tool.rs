@@ -58,6 +58,8 @@ pub(super) fn open<T>(
     read: impl FnOnce(&'static str, Json<'_>) -> Result<T, DecodeError>,
 ) -> Result<T, DecodeError> {
     let outer = Fields::read("result", result).map_err(DecodeError::for_receipt)?;
+    // What may have failed is no answer.
+    outer.optional::<bool>("isError")?;
     if let Some(found) = structured(&outer)? {
         return read("result.structuredContent", found);
     }

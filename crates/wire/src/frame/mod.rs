@@ -8,7 +8,6 @@ use crate::code::Code;
 use crate::decode::{DecodeError, render};
 use crate::entries::Parts;
 use crate::json::{Json, Walk};
-use crate::lenient::Deviations;
 use crate::limits::{BATCH_MAX, ID_BYTES_MAX};
 use crate::value::{Emit, print};
 
@@ -120,10 +119,10 @@ impl FrameError {
         Self::new(id, Code::InvalidRequest, detail)
     }
 
-    /// The same error with the advice that a lenient reader would give.
+    /// The same error with the `advice` that a lenient reader would give.
     #[must_use]
-    pub fn advised(self, deviations: &Deviations) -> Self {
-        Self { detail: format!("{}; {}", self.detail, deviations.advice()), ..self }
+    pub fn advised(self, advice: &str) -> Self {
+        Self { detail: format!("{}; {advice}", self.detail), ..self }
     }
 
     /// What is wrong with a body that should have been a response.

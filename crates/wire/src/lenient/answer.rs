@@ -6,13 +6,15 @@ use super::deviation::{Deviations, Slip};
 use super::gather::{Field, gather};
 use super::place::{Form, Laid, place};
 use super::slots::{self, CONVERSATION, MESSAGE_ID, MESSAGE_TYPE, PROTOCOL, SENDER, TIMESTAMP};
-use super::{Understood, spelling};
+use super::{Doubtful, Guess, Understood, spelling};
+use crate::code::Code;
+use crate::decode::{DecodeError, render};
 use crate::dialect::{Dialect, Reply, decode_result};
 use crate::envelope;
 use crate::fields::Fields;
 use crate::frame::Id;
 use crate::json::{Json, Walk};
-use crate::message::MessageType;
+use crate::message::{Message, MessageType};
 use crate::sender::Sender;
 
 /// What was asked, for whoever reads the answer.
@@ -26,33 +28,62 @@ pub struct Asked<'a> {
     pub id: &'a Id,
 }
 
-/// Reads an answer that the strict reading refused. `None` if it says no, or is not certain to
-/// mean one thing only.
-pub fn read_answer(asked: Asked<'_>, body: &[u8]) -> Option<Understood<Reply>> {
-    let text = str::from_utf8(body).ok()?;
-    let whole = Json::parse(text).ok()?;
+/// Reads an answer that the strict reading refused.
+///
+/// # Errors
+/// If it says no, or is not certain to mean one thing only.
+pub fn read_answer(asked: Asked<'_>, body: &[u8]) -> Guess<Reply> {
+    let text = str::from_utf8(body).map_err(|_| None)?;
+    let whole = Json::parse(text).map_err(|_| None)?;
     let mut deviations = Deviations::default();
-    let (base, message, mut above) = unframed(asked, whole, &mut deviations)?;
+    let (base, message, above) = unframed(asked, whole, &mut deviations).ok_or(None)?;
     if asked.dialect != Dialect::Tool || base != "result" {
         return read(asked, (&base, message), above, deviations);
     }
+    let said = said(message).ok_or(None)?;
+    let texts: Option<Vec<(String, Json<'_>)>> = said.texts.iter().map(parsed).collect();
+    let mut places = said.structured.into_iter().chain(texts.ok_or(None)?);
+    let (base, found) = places.next().unwrap_or_else(|| ("result".into(), Json::known("{}")));
+    let mut beside = above;
+    beside.extend(said.beside);
+    for (at, other) in places {
+        beside.extend(gather(&at, other, &[]).ok_or(None)?);
+    }
+    read(asked, (&base, found), beside, deviations)
+}
+
+/// What a tool said.
+struct Said<'a> {
+    structured: Option<(String, Json<'a>)>,
+    /// Texts, with where they stand.
+    texts: Vec<(String, String)>,
+    beside: Vec<Field<'a>>,
+}
+
+/// What the tool said whose result is `message`; `None` if it may have failed.
+fn said(message: Json<'_>) -> Option<Said<'_>> {
     let beside = gather("result", message, &TOOL)?.into_iter();
-    above.extend(beside.filter(|field| !TOOL.contains(&&*field.name)));
+    let beside = beside.filter(|field| !TOOL.contains(&&*field.name)).collect();
     let outer = Fields::read("result", message).ok()?;
-    if let Some(found) = outer.raw("structuredContent").ok()?.map(|found| found.value())
-        && found.get().starts_with('{')
-    {
-        return read(asked, ("result.structuredContent", found), above, deviations);
+    if outer.optional::<bool>("isError").ok()? == Some(true) {
+        return None;
     }
+    let structured = outer.raw("structuredContent").ok()?.map(|found| found.value());
+    let structured = structured.filter(|found| found.get().starts_with('{'));
     let text = |f: &Fields<'_>| Ok(f.optional::<Cow<'_, str>>("text")?.map(Cow::into_owned));
-    let texts = outer.objects("content", text).ok()?.unwrap_or_default();
-    match texts.into_iter().next().flatten() {
-        Some(text) => {
-            let found = Json::parse(&text).ok()?;
-            read(asked, ("result.content[0].text", found), above, deviations)
-        }
-        None => read(asked, ("result", Json::known("{}")), above, deviations),
-    }
+    let texts = outer.objects("content", text).ok()?.unwrap_or_default().into_iter().enumerate();
+    let texts = texts.filter_map(|(n, text)| Some((format!("result.content[{n}].text"), text?)));
+    // The first is the message, or nothing is; what else is told to people is no matter.
+    let is_message = |(n, (_, text)): &(usize, (String, String))| {
+        *n == 0 && structured.is_none() || text.trim_start().starts_with('{')
+    };
+    let texts = texts.enumerate().filter(is_message).map(|(_, text)| text).collect();
+    let structured = structured.map(|found| ("result.structuredContent".into(), found));
+    Some(Said { structured, texts, beside })
+}
+
+fn parsed((at, text): &(String, String)) -> Option<(String, Json<'_>)> {
+    Some((at.clone(), Json::parse(text).ok()?))
 }
 
 /// Where the message is in what came, with the fields beside it.
@@ -112,17 +143,41 @@ fn read(
     (base, message): (&str, Json<'_>),
     above: Vec<Field<'_>>,
     mut deviations: Deviations,
-) -> Option<Understood<Reply>> {
+) -> Guess<Reply> {
     let form = Form { dialect: asked.dialect, base: base.into() };
-    let mut fields = gather(base, message, &[])?;
+    let mut fields = gather(base, message, &[]).ok_or(None)?;
     fields.extend(above);
-    let kind = kind(&fields, asked.expected, &form, &mut deviations)?;
-    let mut laid = place(&fields, kind, &form, &mut deviations)?;
+    let kind = kind(&fields, asked.expected, &form, &mut deviations).ok_or(None)?;
+    let mut laid = match place(&fields, kind, &form, &mut deviations) {
+        Ok(laid) => laid,
+        Err(doubt) => return Err(doubt.map(|mistake| doubtful(*mistake, deviations, true))),
+    };
+    let is_answer = laid.decides(kind) && kind != MessageType::GameJoinAck;
     complete(&mut laid, kind, &form, &mut deviations);
     let json = laid.json();
     // Document 003 asks for no more than protocol and type in an answer.
-    let meaning = decode_result(Dialect::Typed, &[kind], Json::parse(&json).ok()?).ok()?;
-    (!deviations.is_empty()).then_some(Understood { meaning, deviations })
+    let json = Json::parse(&json).map_err(|_| None)?;
+    let meaning = match decode_result(Dialect::Typed, &[kind], json) {
+        Ok(meaning) => meaning,
+        Err(mistake) => {
+            let mistake = laid.located(mistake, kind, &form);
+            return Err(Some(doubtful(mistake, deviations, is_answer)));
+        }
+    };
+    if let Some(denial) = fields.iter().find(|field| field.is_denial())
+        && !matches!(&meaning.message, Message::GameJoinAck(ack) if !ack.accept)
+    {
+        let got = render(&denial.name, denial.value);
+        let expected = "nothing that contradicts the answer";
+        let mistake = DecodeError::wrong(Code::E003, &denial.path(), expected, got);
+        let mistake = mistake.advised(format!("leave `{}` out of an answer", denial.path()));
+        return Err(Some(doubtful(mistake, deviations, is_answer)));
+    }
+    (!deviations.is_empty()).then_some(Understood { meaning, deviations }).ok_or(None)
+}
+
+fn doubtful(mistake: DecodeError, deviations: Deviations, is_answer: bool) -> Box<Doubtful> {
+    Box::new(Doubtful { mistake, deviations, is_answer })
 }
 
 /// The one type of `expected` that the message can be.
@@ -136,7 +191,8 @@ fn kind(
     let mut spelled = Vec::new();
     for (field, name) in told_types(fields) {
         let kinds = spelling::types(&name);
-        if kinds.is_empty() && !is_type_field(form, &field.name) {
+        let is_type = is_type_field(form, &field.name) || spelling::is_like_type(&name);
+        if kinds.is_empty() && !is_type {
             continue;
         }
         left.retain(|kind| kinds.contains(kind));

@@ -36,6 +36,26 @@ impl<'a> Field<'a> {
         self.folded == "status" && self.value.text().is_some_and(says)
     }
 
+    /// Whether it says that something did not go well.
+    pub(super) fn is_denial(&self) -> bool {
+        let value = self.value.get();
+        match self.folded.as_str() {
+            "success" | "ok" | "succeeded" => matches!(value, "false" | "0" | "\"false\""),
+            "error" | "errors" => !matches!(value, "null" | "false" | "0" | "\"\"" | "[]" | "{}"),
+            "declined" | "rejected" | "refused" | "failed" => matches!(value, "true" | "\"true\""),
+            "status" | "type" | "outcome" => self.value.text().is_some_and(|text| {
+                let words = super::spelling::words(&text);
+                words.iter().any(|word| DENIALS.contains(&word.as_str()))
+            }),
+            _ => false,
+        }
+    }
+
+    /// Whether it is neither an object nor a list.
+    pub(super) fn is_plain(&self) -> bool {
+        !self.value.get().starts_with(['{', '['])
+    }
+
     /// Its path, as it may be shown.
     pub(super) fn path(&self) -> String {
         join(&self.inside, &shown_name(&self.name))
@@ -65,6 +85,12 @@ const WRAPPERS: [&str; 17] = [
 
 /// What a status says that says nothing.
 const NOISE: [&str; 3] = ["ok", "success", "received"];
+
+/// What a status says that denies what stands beside it.
+const DENIALS: [&str; 10] = [
+    "decline", "declined", "error", "fail", "failed", "failure", "refuse", "refused", "reject",
+    "rejected",
+];
 
 /// How deep the parts of a message may lie, from the frame on.
 const DEPTH_MAX: usize = 4;

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::deviation::{Deviations, Slip};
 use super::gather::Field;
 use super::slots::{self, Slot, Sort};
-use crate::decode::{join, shown_name};
+use crate::code::Code;
+use crate::decode::{DecodeError, join, render, shown_name};
 use crate::dialect::Dialect;
 use crate::fields::Shape;
 use crate::message::MessageType;
@@ -22,7 +23,7 @@ pub(super) struct Form {
 
 impl Form {
     /// Where a field of the message stands in this form.
-    fn home(&self, slot: &Slot) -> String {
+    pub(super) fn home(&self, slot: &Slot) -> String {
         let outer = match self.dialect.shape() {
             Some(shape) if !shape.is_in_envelope(self.name(slot)) => join(&self.base, "payload"),
             Some(Shape::Apart) => join(&self.base, "envelope"),
@@ -47,13 +48,13 @@ impl Form {
     }
 
     /// Whether `name` is the documents' for this field.
-    fn is_own_name(&self, slot: &Slot, name: &str) -> bool {
+    pub(super) fn is_own_name(&self, slot: &Slot, name: &str) -> bool {
         let also = self.is_payload() && (name == "type" || name == "move_data");
         slot.names.contains(&name) || also && slot.also.contains(&name)
     }
 
     /// Whether `field` stands where it belongs, under a name that it has there.
-    fn is_at_home(&self, slot: &Slot, field: &Field<'_>) -> bool {
+    pub(super) fn is_at_home(&self, slot: &Slot, field: &Field<'_>) -> bool {
         self.is_own_name(slot, &field.name) && field.inside == self.home(slot)
     }
 }
@@ -64,7 +65,13 @@ pub(super) struct Laid<'a> {
     /// Objects that were there, whatever was in them.
     parents: BTreeSet<&'static str>,
     fields: BTreeMap<(&'static str, &'static str), Cow<'a, str>>,
+    /// Where they stood.
+    sources: BTreeMap<(&'static str, &'static str), String>,
 }
+
+/// Why a message cannot be put together; without a word where nothing better can be said than what
+/// the strict reading says.
+pub(super) type Doubt = Option<Box<DecodeError>>;
 
 impl<'a> Laid<'a> {
     /// The value of a field of the message itself, as JSON.
@@ -85,9 +92,30 @@ impl<'a> Laid<'a> {
         self.fields.remove(&("", name));
     }
 
-    fn put(&mut self, slot: &'static Slot, name: &str, json: Cow<'a, str>) {
-        let known = slot.names.iter().find(|known| **known == name);
-        self.fields.insert((slot.parent, known.copied().unwrap_or_else(|| slot.name())), json);
+    fn put(&mut self, slot: &'static Slot, field: &Field<'_>, json: Cow<'a, str>) {
+        let known = slot.names.iter().find(|known| **known == field.name);
+        let place = (slot.parent, known.copied().unwrap_or_else(|| slot.name()));
+        self.sources.insert(place, field.path());
+        self.fields.insert(place, json);
+    }
+
+    /// Whether something was found that the sender decides.
+    pub(super) fn decides(&self, kind: MessageType) -> bool {
+        let mut all = slots::slots(kind).into_iter().flatten();
+        all.any(|slot| slot.sort == Sort::Decision && self.source(slot).is_some())
+    }
+
+    fn source(&self, slot: &Slot) -> Option<&String> {
+        slot.names.iter().find_map(|name| self.sources.get(&(slot.parent, *name)))
+    }
+
+    /// What is wrong with the message that was put together, seen from where its fields stood.
+    pub(super) fn located(&self, no: DecodeError, kind: MessageType, form: &Form) -> DecodeError {
+        let Some((_, inner)) = no.at.split_once('.') else { return no };
+        let is_at = |slot: &&Slot| slot.names.iter().any(|name| join(slot.parent, name) == inner);
+        let Some(slot) = slots::slots(kind).into_iter().flatten().find(is_at) else { return no };
+        let at = self.source(slot).cloned().unwrap_or_else(|| form.path(slot));
+        no.seen_at(at)
     }
 
     /// All of it as one object.
@@ -107,21 +135,22 @@ impl<'a> Laid<'a> {
 /// Fields that came from the same wrong place and belong to the same right one.
 type Moves = BTreeMap<(String, String), Vec<String>>;
 
-/// Puts the fields of a message of type `kind` in place. `None` if that can be done in more ways
-/// than one, or something would be lost.
+/// Puts the fields of a message of type `kind` in place, unless that can be done in more ways than
+/// one, or something would be lost.
 pub(super) fn place<'a>(
     fields: &[Field<'a>],
     kind: MessageType,
     form: &Form,
     deviations: &mut Deviations,
-) -> Option<Laid<'a>> {
-    let all: Vec<&'static Slot> = slots::slots(kind)?.collect();
+) -> Result<Laid<'a>, Doubt> {
+    let all: Vec<&'static Slot> = slots::slots(kind).ok_or(None)?.collect();
     let mut found: Vec<(&'static Slot, Vec<&Field<'a>>)> =
         all.iter().map(|slot| (*slot, Vec::new())).collect();
     for field in fields.iter().filter(|field| !field.opened && !field.is_noise()) {
-        let Some(slot) = meant(&all, form, field)? else { continue };
-        let (_, list) = found.iter_mut().find(|(known, _)| *known == slot)?;
-        list.push(field);
+        let Some(slot) = meant(&all, form, field).ok_or(None)? else { continue };
+        if let Some((_, list)) = found.iter_mut().find(|(known, _)| *known == slot) {
+            list.push(field);
+        }
     }
     let (mut laid, mut moves) = (Laid::default(), Moves::new());
     let opened = |name: &str| fields.iter().any(|field| field.opened && field.name == name);
@@ -129,22 +158,26 @@ pub(super) fn place<'a>(
     for (slot, list) in &found {
         let Some(chosen) = choose(form, slot, list)? else { continue };
         if slot.sort == Sort::Proof && !is_accompanied(form, slot, chosen, &found) {
-            return None;
+            return Err(None);
         }
         note(form, slot, chosen, deviations, &mut moves);
         let at_home = list.iter().filter(|field| form.is_at_home(slot, field));
         for field in at_home.copied().chain([chosen]) {
-            laid.put(slot, &field.name, repaired(slot, field, deviations));
+            laid.put(slot, field, repaired(slot, field, deviations));
         }
     }
     note_moves(moves, deviations);
-    Some(laid)
+    Ok(laid)
 }
 
 /// The field of the message that `field` is; `Some(None)` if it is none, `None` if it may be
 /// several.
 #[expect(clippy::option_option, reason = "nothing and too much are two things")]
-fn meant(all: &[&'static Slot], form: &Form, field: &Field<'_>) -> Option<Option<&'static Slot>> {
+pub(super) fn meant(
+    all: &[&'static Slot],
+    form: &Form,
+    field: &Field<'_>,
+) -> Option<Option<&'static Slot>> {
     let is_own = |slot: &&&Slot| field.is_called(slot.names) || form.is_own_name(slot, &field.name);
     let own: Vec<_> = all.iter().copied().filter(|slot| is_own(&slot)).collect();
     let also = || all.iter().copied().filter(|slot| field.is_called(slot.also)).collect();
@@ -159,27 +192,37 @@ fn meant(all: &[&'static Slot], form: &Form, field: &Field<'_>) -> Option<Option
     }
 }
 
-/// The field to take; `Some(None)` if there is none, `None` if they say different things.
-#[expect(clippy::option_option, reason = "nothing and too much are two things")]
+/// The field to take; none if there is none, or they say different things.
 fn choose<'f, 'a>(
     form: &Form,
     slot: &Slot,
     list: &[&'f Field<'a>],
-) -> Option<Option<&'f Field<'a>>> {
+) -> Result<Option<&'f Field<'a>>, Doubt> {
     let is_own =
         |field: &Field<'_>| field.is_called(slot.names) || form.is_own_name(slot, &field.name);
     // Under its own name, that there is nothing is said too: a match without a winner.
     let is_said = |field: &&Field<'_>| is_own(field) || !field.value.is_null();
     let said: Vec<&'f Field<'a>> = list.iter().copied().filter(is_said).collect();
-    if said.is_empty() {
-        return Some(None);
-    }
     let home = said.iter().find(|field| form.is_at_home(slot, field));
     let own = said.iter().find(|field| is_own(field));
-    let chosen = *home.or(own).or_else(|| said.first())?;
-    // Where the right thing stands in the right place, other people's names beside it mean nothing.
-    let mut rivals = said.iter().filter(|field| home.is_none() || is_own(field));
-    rivals.all(|field| field.value == chosen.value).then_some(Some(chosen))
+    let Some(&chosen) = home.or(own).or_else(|| said.first()) else { return Ok(None) };
+    // Where the right thing stands in the right place, other people's names beside it mean nothing,
+    // unless everything hangs on it.
+    let is_rival =
+        |field: &Field<'_>| home.is_none() || is_own(field) || slot.sort == Sort::Decision;
+    let rival = said.iter().find(|field| is_rival(field) && field.value != chosen.value);
+    rival.map_or(Ok(Some(chosen)), |rival| {
+        Err(Some(Box::new(two_values(form, slot, chosen, rival))))
+    })
+}
+
+/// That two fields say different things of which there is but one.
+fn two_values(form: &Form, slot: &Slot, one: &Field<'_>, other: &Field<'_>) -> DecodeError {
+    let shown = |field: &Field<'_>| render(slot.name(), field.value);
+    let at = format!("{} and {}", one.path(), other.path());
+    let got = format!("{} and {}", shown(one), shown(other));
+    let fix = format!("send only `{}`", form.path(slot));
+    DecodeError::wrong(Code::E003, &at, "the same value in both", got).fixed_by(fix)
 }
 
 /// Whether a proof stands where it belongs, or came together with something that it belongs to.

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use league_core::time::Timestamp;
 
-use super::Understood;
 use super::answer::{is_type_field, note_missing, note_spelling, told_types};
 use super::deviation::{Deviations, Slip};
 use super::gather::{Field, gather};
 use super::place::{Form, Laid, place};
 use super::slots::{CONVERSATION, MESSAGE_ID, MESSAGE_TYPE, PROTOCOL, SENDER, TIMESTAMP};
 use super::spelling::{self, is_method};
-use crate::decode::render_text;
+use super::{Doubtful, Guess, Understood, role};
+use crate::decode::{DecodeError, render_text};
 use crate::dialect::payload::MessageId;
 use crate::dialect::{Decoded, Dialect, decode_request, needed_context};
 use crate::envelope;
@@ -24,13 +24,16 @@ use crate::sender::Sender;
 use crate::value::FromField;
 
 /// Reads a request that the strict reading refused; `now` is the time of a registration that does
-/// not tell its own. `None` if it is not certain to mean one thing only.
-pub fn read_request(request: &Request<'_>, now: Timestamp) -> Option<Understood<Decoded>> {
-    let id = request.id.as_ref()?;
-    let params = request.params.filter(|params| params.get().starts_with('{'))?;
-    let (form, called) = form(&request.method, params)?;
-    let mut fields = gather("params", params, &[])?;
-    fields.extend(above(request.raw)?);
+/// not tell its own.
+///
+/// # Errors
+/// If it is not certain to mean one thing only.
+pub fn read_request(request: &Request<'_>, now: Timestamp) -> Guess<Decoded> {
+    let id = request.id.as_ref().ok_or(None)?;
+    let params = request.params.filter(|params| params.get().starts_with('{')).ok_or(None)?;
+    let (form, called) = form(&request.method, params).ok_or(None)?;
+    let mut fields = gather("params", params, &[]).ok_or(None)?;
+    fields.extend(above(request.raw).ok_or(None)?);
     if form.dialect == Dialect::Tool {
         fields.retain(|field| !(field.inside == "params" && field.name == "name"));
     }
@@ -39,37 +42,49 @@ pub fn read_request(request: &Request<'_>, now: Timestamp) -> Option<Understood<
 }
 
 /// Reads a registration that came as a plain `POST /register`: its fields are the whole body, or it
-/// is a request after all. `None` if it is not certain to mean one thing only.
-pub fn read_plain_registration(body: &[u8], now: Timestamp) -> Option<Understood<Decoded>> {
-    let plain = || Slip::PlainRegister.at("POST /register");
+/// is a request after all.
+///
+/// # Errors
+/// If it is not certain to mean one thing only.
+pub fn read_plain_registration(body: &[u8], now: Timestamp) -> Guess<Decoded> {
     let registers = |decoded: &Decoded| decoded.letter.message.kind().meta_field().is_some();
     if let Incoming::Single(Ok(request)) = frame::parse(body) {
-        let mut deviations = Deviations::default();
-        deviations.note(plain());
-        let strict =
-            decode_request(&request).ok().map(|meaning| Understood { meaning, deviations });
-        let mut understood = strict.or_else(|| read_request(&request, now))?;
-        understood.deviations.note(plain());
-        return Some(understood).filter(|understood| registers(&understood.meaning));
+        let understood = match decode_request(&request) {
+            Ok(meaning) => Understood { meaning, deviations: Deviations::default() },
+            Err(_) => read_request(&request, now)?,
+        };
+        return Some(understood).filter(|it| registers(&it.meaning)).map(plain).ok_or(None);
     }
-    let text = str::from_utf8(body).ok()?;
-    let fields = gather("", Json::parse(text).ok()?, &[])?;
-    let is_referee = |field: &Field<'_>| {
-        let says = field.value.text().is_some_and(|text| text.eq_ignore_ascii_case("referee"));
-        field.inside.ends_with("referee_meta") || ROLES.contains(&&*field.name) && says
+    let text = str::from_utf8(body).map_err(|_| None)?;
+    let fields = gather("", Json::parse(text).map_err(|_| None)?, &[]).ok_or(None)?;
+    let kind = match role::told(&fields) {
+        Ok(kind) => kind,
+        Err(mistake) => return Err(doubtful(mistake, Deviations::default())),
     };
-    let referee = fields.iter().any(is_referee);
-    let fields = fields.into_iter().filter(|field| !ROLES.contains(&&*field.name));
-    let called = if referee { "register_referee" } else { "register_player" };
+    let fields: Vec<_> = fields.into_iter().filter(|field| !role::is_role(field)).collect();
+    let tells_type = told_types(&fields).any(|(_, name)| !spelling::types(&name).is_empty());
+    let called = match kind {
+        Some(kind) => kind.method(Dialect::Flat),
+        None if tells_type => "",
+        None => MessageType::LeagueRegisterRequest.method(Dialect::Flat),
+    };
     let form = Form { dialect: Dialect::Flat, base: String::new() };
-    let draft = Draft { form, called, method: None, fields: fields.collect() };
-    let mut understood = draft.read(&Id::from(1), (text, now))?;
-    understood.deviations.note(plain());
-    Some(understood)
+    let draft = Draft { form, called, method: None, fields };
+    let understood = draft.read(&Id::from(1), (text, now))?;
+    Some(understood).filter(|it| registers(&it.meaning)).map(plain).ok_or(None)
 }
 
-/// Where a plain registration may say what kind of agent it is.
-const ROLES: [&str; 3] = ["role", "agent_type", "agent_role"];
+/// What was understood, with the note that it came without JSON-RPC.
+fn plain(mut understood: Understood<Decoded>) -> Understood<Decoded> {
+    let method = understood.meaning.letter.message.kind().method(Dialect::Flat);
+    let fix = format!("post the JSON-RPC request `{method}` to `/mcp`");
+    understood.deviations.note(Slip::PlainRegister.at("POST /register").fixed_by(fix));
+    understood
+}
+
+fn doubtful(mistake: DecodeError, deviations: Deviations) -> Option<Box<Doubtful>> {
+    Some(Box::new(Doubtful { mistake, deviations, is_answer: false }))
+}
 
 /// How the parameters are nested, and what is called in them.
 fn form<'a>(method: &'a str, params: Json<'_>) -> Option<(Form, Cow<'a, str>)> {
@@ -95,7 +110,7 @@ fn form<'a>(method: &'a str, params: Json<'_>) -> Option<(Form, Cow<'a, str>)> {
 }
 
 /// The fields that stand beside the parameters.
-fn above(raw: &str) -> Option<Vec<Field<'_>>> {
+pub(super) fn above(raw: &str) -> Option<Vec<Field<'_>>> {
     const FRAME: [&str; 4] = ["jsonrpc", "id", "method", "params"];
     let all = gather("", Json::known(raw.trim()), &["params"])?;
     Some(all.into_iter().filter(|field| !FRAME.contains(&&*field.name)).collect())
@@ -111,24 +126,36 @@ struct Draft<'a> {
 }
 
 impl Draft<'_> {
-    fn read(self, id: &Id, (raw, now): (&str, Timestamp)) -> Option<Understood<Decoded>> {
+    fn read(self, id: &Id, (raw, now): (&str, Timestamp)) -> Guess<Decoded> {
         let mut deviations = Deviations::default();
-        let kind = self.kind(&mut deviations)?;
-        let mut laid = place(&self.fields, kind, &self.form, &mut deviations)?;
-        if kind.meta_field().is_some() {
+        let kind = self.kind(&mut deviations).ok_or(None)?;
+        let registers = kind.meta_field().is_some();
+        if registers && role::is_denied(&self.fields, kind) {
+            return Err(None);
+        }
+        let mut laid = match place(&self.fields, kind, &self.form, &mut deviations) {
+            Ok(laid) => laid,
+            Err(doubt) => return Err(doubt.and_then(|mistake| doubtful(*mistake, deviations))),
+        };
+        if registers {
             self.complete(&mut laid, kind, (raw, now), &mut deviations);
         }
-        self.check(&mut laid, kind)?;
+        self.check(&mut laid, kind).ok_or(None)?;
         let method = kind.method(Dialect::Flat);
         let (id, params) = (id.as_json(), laid.json());
         let text =
             format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params},"id":{id}}}"#);
-        let Incoming::Single(Ok(request)) = frame::parse(text.as_bytes()) else { return None };
-        let mut meaning = decode_request(&request).ok()?;
+        let Incoming::Single(Ok(request)) = frame::parse(text.as_bytes()) else { return Err(None) };
+        let mut meaning = match decode_request(&request) {
+            Ok(meaning) => meaning,
+            Err(mistake) => {
+                return Err(doubtful(laid.located(mistake, kind, &self.form), deviations));
+            }
+        };
         if !matches!(self.form.dialect, Dialect::Flat | Dialect::V21) {
             meaning.dialect = self.form.dialect;
         }
-        (!deviations.is_empty()).then_some(Understood { meaning, deviations })
+        (!deviations.is_empty()).then_some(Understood { meaning, deviations }).ok_or(None)
     }
 
     /// The one type that method and message agree on.

@@ -22,6 +22,8 @@ pub(super) enum Sort {
     Plain,
     /// A moment.
     Time,
+    /// What the sender decides: whatever names it must say the same.
+    Decision,
     /// What proves something: it has no other names, and is never moved alone.
     Proof,
 }
@@ -66,13 +68,17 @@ const ENVELOPE: &[Slot] = &[
     known(&[MESSAGE_TYPE], &["type", "msg_type"]),
     known(&[SENDER], &["sender_id", "from"]),
     of(Sort::Time, &[TIMESTAMP], &["sent_at"]),
-    known(&[CONVERSATION], &["conversation", "conv_id"]),
-    of(Sort::Proof, &["auth_token"], &[]),
-    plain(&["league_id"]),
+    TALK,
+    TOKEN,
     plain(&[MESSAGE_ID]),
     plain(&["correlation_id"]),
 ];
 
+const TALK: Slot = known(&[CONVERSATION], &["conversation", "conv_id"]);
+const TOKEN: Slot = of(Sort::Proof, &["auth_token"], &[]);
+const LEAGUE: Slot = plain(&["league_id"]);
+/// Whoever registers says where; what others call their league may be anything.
+const LEAGUE_TO_JOIN: Slot = known(&["league_id"], &["league"]);
 const MATCH: Slot = plain(&["match_id"]);
 const PLAYER: Slot = plain(&["player_id"]);
 const ROUND: Slot = plain(&["round_id"]);
@@ -112,7 +118,7 @@ const REFEREE_REGISTRATION: &[Slot] = meta!("referee_meta");
 const JOIN: &[Slot] = &[
     MATCH,
     PLAYER,
-    known(&["accept"], &["accepted"]),
+    of(Sort::Decision, &["accept"], &["accepted"]),
     plain(&["status"]),
     plain(&["ready"]),
     of(Sort::Time, &["arrival_timestamp"], &["arrival_time"]),
@@ -124,7 +130,7 @@ const JOIN: &[Slot] = &[
 const PARITY: &[Slot] = &[
     MATCH,
     PLAYER,
-    known(&["parity_choice", "choice"], &["move", "move_data", "parity"]),
+    of(Sort::Decision, &["parity_choice", "choice"], &["move", "move_data", "parity"]),
     NONCE,
     CHOICE_PROOF,
     REASONING,
@@ -135,7 +141,7 @@ const PARITY: &[Slot] = &[
 const MOVE: &[Slot] = &[
     MATCH,
     PLAYER,
-    known(&["move_data"], &["move", "choice"]),
+    of(Sort::Decision, &["move_data"], &["move", "choice"]),
     NONCE,
     CHOICE_PROOF,
     REASONING,
@@ -195,7 +201,15 @@ const START_ACK: &[Slot] =
 /// The fields of the messages that strangers send to a manager or a referee; `None` of others,
 /// which are read strictly.
 pub(super) fn slots(kind: MessageType) -> Option<impl Iterator<Item = &'static Slot>> {
-    own(kind).map(|own| ENVELOPE.iter().chain(own))
+    let league = if kind.meta_field().is_some() { &LEAGUE_TO_JOIN } else { &LEAGUE };
+    own(kind).map(|own| ENVELOPE.iter().chain([league]).chain(own))
+}
+
+/// The fields of a registration of type `kind` that may be missing, and then mean something else;
+/// `None` if it is no registration.
+pub(super) fn defaulted(kind: MessageType) -> Option<impl Iterator<Item = &'static Slot>> {
+    kind.meta_field()?;
+    own(kind).map(|own| [&TALK, &TOKEN, &LEAGUE_TO_JOIN].into_iter().chain(own))
 }
 
 /// The fields of the envelope.

@@ -15,6 +15,12 @@ pub(super) fn is_folded(known: &str, folded: &str) -> bool {
     letters.map(|letter| letter.to_ascii_lowercase()).eq(folded.bytes())
 }
 
+/// Whether `name` is one of `names`, in whatever letters.
+pub(crate) fn is_alike(names: &[&str], name: &str) -> bool {
+    let own = folded(name);
+    names.iter().any(|known| is_folded(known, &own))
+}
+
 /// Words that say that something is handled, and not what.
 const FILLERS: [&str; 6] = ["handle", "receive", "on", "notify", "process", "mcp"];
 /// Longer names are nobody's spelling.
@@ -22,7 +28,7 @@ const NAME_BYTES_MAX: usize = 64;
 
 /// The words of a name in alphabetic order, without fillers; a new word begins behind a sign that
 /// is no letter, and at a capital behind a small letter.
-fn words(name: &str) -> Vec<String> {
+pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut was_small = false;
     for letter in name.chars() {
@@ -39,6 +45,12 @@ fn words(name: &str) -> Vec<String> {
     words.retain(|word| !word.is_empty() && !FILLERS.contains(&word.as_str()));
     words.sort();
     words
+}
+
+/// Whether `name` looks like the type of a message, whichever that may be.
+pub(super) fn is_like_type(name: &str) -> bool {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    name.contains('_') && name.chars().all(is_part)
 }
 
 /// The types that `name` may mean in whatever spelling. More than one only where documents

@@ -92,6 +92,9 @@ pub struct MatchResultAck {
     pub assignments: Vec<StartMatch>,
 }
 
+/// What documents call the winner.
+const WINNER: [&str; 3] = ["winner", "winner_id", "winner_player_id"];
+
 /// What `result` says in document 000.
 #[derive(Default)]
 struct Told {
@@ -111,9 +114,11 @@ impl Told {
         if !f.has("score") {
             return Err(f.missing("score", "the points of each player"));
         }
+        let winner = f.either(&WINNER)?;
+        f.agrees_on(&WINNER, winner)?;
         Ok(Self {
             status: f.optional("status")?,
-            winner: f.either(&["winner", "winner_id", "winner_player_id"])?,
+            winner,
             technical_losers: f.list("technical_losers")?,
             reason: f.clipped("reason", REASON_BYTES_MAX)?,
             score: f.map("score")?,
@@ -136,6 +141,7 @@ impl Body for MatchResultReport {
             winner: winner_of(&stated),
             ..Told::default()
         });
+        f.agrees_on(&WINNER, told.winner)?;
         let drawn_number = f.optional("drawn_number")?;
         let transcript: Option<Fragment> = f.optional("transcript")?;
         if transcript.as_ref().is_some_and(|json| json.as_str().len() > TRANSCRIPT_BYTES_MAX) {

@@ -1,13 +1,13 @@
 //! What is understood although it is not as the documents say, and what is not.
 
 use league_core::time::Timestamp;
-use league_wire::dialect::{decode_request, encode_request, encode_result};
+use league_wire::dialect::{decode_request, decode_result, encode_request, encode_result};
 use league_wire::frame::{self, Incoming};
 use league_wire::lenient::{
     Asked, Slip, Understood, read_answer, read_plain_registration, read_request,
 };
 use league_wire::message::{PlayerRegistration, RefereeRegistration};
-use league_wire::{Decoded, Dialect, Id, Message, MessageType, Parity, Reply, Sender};
+use league_wire::{Decoded, Dialect, Id, Json, Message, MessageType, Parity, Reply, Sender};
 use serde_json::{Value, json};
 
 use crate::samples;
@@ -68,6 +68,131 @@ fn a_registration_may_have_other_names_and_no_meta() {
     }
 }
 
+// req: REG-2, WIRE-6
+#[test]
+fn what_a_registration_says_elsewhere_is_not_passed_over() {
+    for (at, name, value, fix) in [
+        (
+            "player_meta",
+            "contactEndpoint",
+            json!("http://127.0.0.1:9/mcp"),
+            "to `params.player_meta.contact_endpoint`",
+        ),
+        (
+            "",
+            "contactEndpoint",
+            json!("http://127.0.0.1:9/mcp"),
+            "rename `params.contactEndpoint` to `params.player_meta.contact_endpoint`",
+        ),
+        (
+            "player_meta",
+            "Pull",
+            json!(true),
+            "rename `params.player_meta.Pull` to `params.player_meta.pull`",
+        ),
+        ("", "pull", json!(true), "move `pull` from `params` to `params.player_meta`"),
+        ("", "leagueId", json!("winter"), "rename `params.leagueId` to `params.league_id`"),
+        ("", "league", json!("winter"), "rename `params.league` to `params.league_id`"),
+        (
+            "player_meta",
+            "league_id",
+            json!("winter"),
+            "move `league_id` from `params.player_meta` to `params`",
+        ),
+        ("", "dialect", json!("typed"), "move `dialect` from `params` to `params.player_meta`"),
+        (
+            "",
+            "joinCode",
+            json!("abc"),
+            "rename `params.joinCode` to `params.player_meta.join_code`",
+        ),
+    ] {
+        let mut frame = request(Dialect::Flat, MessageType::LeagueRegisterRequest);
+        let params = frame["params"].as_object_mut().unwrap();
+        params.remove("league_id");
+        params["player_meta"] =
+            json!({"display_name": "Alpha", "version": "1.0.0", "game_types": ["even_odd"]});
+        assert!(is_taken(&frame), "{frame}");
+        let place = if at.is_empty() { &mut frame["params"] } else { &mut frame["params"][at] };
+        place[name] = value;
+        assert!(!is_taken(&frame), "{frame}");
+        let advice = understood(&frame).deviations.advice();
+        assert!(advice.contains(fix), "{advice}");
+    }
+}
+
+#[test]
+fn other_fields_of_a_registration_and_those_that_it_has_are_no_matter() {
+    let mut frame = request(Dialect::Flat, MessageType::LeagueRegisterRequest);
+    frame["params"]["league_id"] = "spring".into();
+    let meta = &mut frame["params"]["player_meta"];
+    meta["contact_endpoint"] = "http://127.0.0.1:8101/mcp".into();
+    meta["endpoint"] = "http://127.0.0.1:9999/mcp".into();
+    meta["homepage"] = "http://127.0.0.1:9999/".into();
+    meta["type"] = "llm".into();
+    frame["params"]["league"] = json!({"season": 3});
+    frame["params"]["leagueId"] = "spring-2".into();
+    frame["params"]["authToken"] = Value::Null;
+    assert!(is_taken(&frame), "{frame}");
+}
+
+// req: REG-2
+#[test]
+fn a_plain_registration_is_of_the_kind_that_it_names_or_none() {
+    let body = |more: Value| {
+        let mut body = json!({"display_name": "Alpha", "version": "1.0.0",
+            "game_types": ["even_odd"], "endpoint": "http://127.0.0.1:8101/mcp"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body.to_string().into_bytes()
+    };
+    let kind = |more: &Value| {
+        let read = read_plain_registration(&body(more.clone()), NOW);
+        read.ok().map(|read| (read.meaning.letter.message.kind(), read.deviations.advice()))
+    };
+    for more in [
+        json!({"type": "referee"}),
+        json!({"kind": "referee"}),
+        json!({"Role": "Referee"}),
+        json!({"agentType": "referee"}),
+        json!({"agent_type": "referee_agent"}),
+        json!({"sender": "referee:R1"}),
+        json!({"agent": "referee"}),
+        json!({"is_referee": true}),
+        json!({"message_type": "REFEREE_REGISTER_REQUEST"}),
+        json!({"referee_meta": {}}),
+    ] {
+        let (kind, advice) = kind(&more).unwrap_or_else(|| panic!("{more}"));
+        assert_eq!(kind, MessageType::RefereeRegisterRequest, "{more}");
+        assert!(advice.contains("`register_referee`"), "{advice}");
+        assert!(!advice.contains("rename `type`"), "{advice}");
+    }
+    for more in [
+        json!({}),
+        json!({"role": "player"}),
+        json!({"type": "Player"}),
+        json!({"is_referee": false}),
+        json!({"type": "register_player"}),
+    ] {
+        let read = kind(&more).map(|(kind, _)| kind);
+        assert_eq!(read, Some(MessageType::LeagueRegisterRequest), "{more}");
+    }
+    for more in [
+        json!({"role": "REF"}),
+        json!({"role": "judge"}),
+        json!({"role": ["referee"]}),
+        json!({"role": "player", "referee_meta": {}}),
+        json!({"type": "umpire"}),
+        json!({"role": "player", "message_type": "REFEREE_REGISTER_REQUEST"}),
+    ] {
+        assert_eq!(kind(&more), None, "{more}");
+    }
+    let mut frame = request(Dialect::Flat, MessageType::LeagueRegisterRequest);
+    let params = frame["params"].as_object_mut().unwrap();
+    let meta = params.remove("player_meta").unwrap();
+    params.insert("referee_meta".into(), meta);
+    assert_eq!(read(&frame), None);
+}
+
 #[test]
 fn a_plain_registration_is_one() {
     let body = json!({
@@ -90,7 +215,7 @@ fn a_plain_registration_is_one() {
                "games": ["even_odd"]}),
         request(Dialect::Flat, MessageType::LeagueQuery),
     ] {
-        assert_eq!(read_plain_registration(other.to_string().as_bytes(), NOW), None, "{other}");
+        assert!(read_plain_registration(other.to_string().as_bytes(), NOW).is_err(), "{other}");
     }
 }
 
@@ -146,6 +271,11 @@ fn what_can_be_meant_in_two_ways_or_breaks_the_rules_is_not_understood() {
             json!({"match_id": "R1M1", "data": {"choice": "odd"}, "response": {"choice": "even"}}),
         ),
         result(json!({"match_id": "R1M1", "move": "odd", "parity": "even"})),
+        result(json!({"match_id": "R1M1", "choice": "odd", "move": "even"})),
+        result(json!({"match_id": "R1M1", "parity_choice": "odd", "parity": "even"})),
+        result(json!({"match_id": "R1M1", "choice": "odd", "error": "cannot choose"})),
+        result(json!({"match_id": "R1M1", "choice": "odd", "status": "failed"})),
+        result(json!({"match_id": "R1M1", "choice": "odd", "type": "GAME_DECLINE"})),
         result(json!({"match_id": "R1M1", "data": {"match_id": "R2M1", "choice": "odd"}})),
         result(json!({"match_id": "R1M1", "debug": {"choice": "odd"}})),
         result(json!({"match_id": "R1M1", "choice": "Odd"})),
@@ -166,8 +296,114 @@ fn what_can_be_meant_in_two_ways_or_breaks_the_rules_is_not_understood() {
     }
     let twice =
         r#"{"jsonrpc":"2.0","result":{"match_id":"R1M1","choice":"odd","choice":"even"},"id":1}"#;
-    assert_eq!(read_answer(asked(Dialect::Flat, &1.into()), twice.as_bytes()), None);
-    assert_eq!(read_answer(asked(Dialect::Flat, &1.into()), b"\xff"), None);
+    assert!(read_answer(asked(Dialect::Flat, &1.into()), twice.as_bytes()).is_err());
+    assert!(read_answer(asked(Dialect::Flat, &1.into()), b"\xff").is_err());
+}
+
+#[test]
+fn the_same_thing_said_twice_is_said_once() {
+    let result = |result: Value| json!({"jsonrpc": "2.0", "result": result, "id": 1});
+    for body in [
+        result(json!({"match_id": "R1M1", "choice": "odd", "move": "odd", "parity": "odd"})),
+        result(json!({"match_id": "R1M1", "choice": "odd", "data": {"parityChoice": "odd"}})),
+        result(json!({"match_id": "R1M1", "choice": "odd", "success": true, "error": null,
+                      "status": "ok", "type": "move"})),
+    ] {
+        assert!(answer(Dialect::Flat, &body).is_some(), "{body}");
+    }
+}
+
+#[test]
+fn who_both_joins_and_declines_has_done_neither() {
+    let read = |result: Value| {
+        let body = json!({"jsonrpc": "2.0", "result": result, "id": 1}).to_string();
+        let id = Id::from(1);
+        let asked =
+            Asked { dialect: Dialect::Flat, expected: &[MessageType::GameJoinAck], id: &id };
+        let read = read_answer(asked, body.as_bytes()).ok()?.meaning;
+        let Message::GameJoinAck(ack) = read.message else { panic!("an answer") };
+        Some(ack.accept)
+    };
+    for contradicts in [
+        json!({"match_id": "R1M1", "accept": true, "accepted": false}),
+        json!({"match_id": "R1M1", "accept": true, "type": "GAME_DECLINE"}),
+        json!({"match_id": "R1M1", "accept": true, "type": "decline"}),
+        json!({"success": false, "error": "no", "data": {"match_id": "R1M1", "accept": true}}),
+    ] {
+        assert_eq!(read(contradicts.clone()), None, "{contradicts}");
+    }
+    assert_eq!(read(json!({"match_id": "R1M1", "accept": true, "accepted": true})), Some(true));
+    assert_eq!(read(json!({"match_id": "R1M1", "accept": false, "ok": false})), Some(false));
+}
+
+#[test]
+fn the_parts_of_a_tools_answer_agree() {
+    let text = |json: Value| json!({"type": "text", "text": json.to_string()});
+    let (odd, even) = (
+        json!({"match_id": "R1M1", "choice": "odd"}),
+        json!({"match_id": "R1M1", "choice": "even"}),
+    );
+    let taken = |result: Value| {
+        answer(Dialect::Tool, &json!({"jsonrpc": "2.0", "result": result, "id": 1})).is_some()
+    };
+    assert!(taken(json!({"content": [text(odd.clone())]})));
+    assert!(taken(json!({"content": [text(odd.clone()), text(odd.clone())], "isError": false})));
+    assert!(taken(json!({"content": [{"type": "text", "text": "hm"}], "structuredContent": odd})));
+    assert!(!taken(json!({"content": [text(odd.clone()), text(even.clone())]})));
+    assert!(!taken(json!({"content": [text(even)], "structuredContent": odd})));
+    assert!(!taken(json!({"structuredContent": odd, "isError": "true"})));
+    let letter = samples::letter(MessageType::ChooseParityResponse);
+    let bytes = encode_result(Dialect::Tool, &1.into(), &letter);
+    let mut whole: Value = serde_json::from_slice(&bytes).unwrap();
+    let strict = |whole: &Value| {
+        let text = whole["result"].to_string();
+        let expected = [MessageType::ChooseParityResponse];
+        decode_result(Dialect::Tool, &expected, Json::parse(&text).unwrap()).is_ok()
+    };
+    assert!(strict(&whole));
+    whole["result"]["isError"] = "true".into();
+    assert!(!strict(&whole));
+}
+
+// req: WIRE-6
+#[test]
+fn a_report_has_one_winner() {
+    let frame = request(Dialect::Flat, MessageType::MatchResultReport);
+    let winner = frame["params"]["result"]["winner"].clone();
+    assert!(winner.is_string() && is_taken(&frame), "{frame}");
+    for (at, name) in [("/params/result", "winnerId"), ("/params", "winner")] {
+        for (value, is_fine) in [(winner.clone(), true), (json!("P77"), false)] {
+            let mut frame = frame.clone();
+            frame.pointer_mut(at).unwrap()[name] = value;
+            assert_eq!(is_taken(&frame), is_fine, "{frame}");
+            assert_eq!(read(&frame), None, "{frame}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_told_where_it_stands() {
+    let mistake = |result: Value| {
+        let body = json!({"jsonrpc": "2.0", "result": result, "id": 1}).to_string();
+        let read = read_answer(asked(Dialect::Flat, &1.into()), body.as_bytes());
+        read.unwrap_err().expect("something to say").instead_of(None)
+    };
+    let upper = mistake(json!({"match_id": "R1M1", "choice": "EVEN"}));
+    assert_eq!(
+        upper.to_string(),
+        "`result.choice`: expected exactly \"even\" or \"odd\", got \"EVEN\"; \
+        change `result.choice` to exactly \"even\" or \"odd\""
+    );
+    let moved = mistake(json!({"match_id": "R1M1", "data": {"move": "EVEN"}}));
+    assert!(moved.to_string().starts_with("`result.data.move`: "), "{moved}");
+    let missing = mistake(json!({"choice": "odd"}));
+    assert_eq!(
+        (missing.in_short().as_str(), &*missing.fix),
+        ("`result.match_id` is missing", "add `result.match_id`")
+    );
+    let two = mistake(json!({"match_id": "R1M1", "choice": "odd", "move": "even"}));
+    assert_eq!(two.at, "result.choice and result.move");
+    assert!(!two.without_choice().to_string().contains("odd"), "{two}");
 }
 
 #[test]
@@ -188,13 +424,19 @@ fn what_the_strict_reading_takes_has_no_deviations() {
             let id = Id::from(1);
             let bytes = encode_result(dialect, &id, &letter);
             let asked = Asked { dialect, expected: &[kind], id: &id };
-            assert_eq!(read_answer(asked, &bytes), None, "{dialect} {kind:?}");
+            assert_eq!(read_answer(asked, &bytes).ok(), None, "{dialect} {kind:?}");
         }
     }
 }
 
 fn request(dialect: Dialect, kind: MessageType) -> Value {
     serde_json::from_slice(&encode_request(dialect, 1, &samples::letter(kind))).unwrap()
+}
+
+fn is_taken(frame: &Value) -> bool {
+    let text = frame.to_string();
+    let Incoming::Single(Ok(request)) = frame::parse(text.as_bytes()) else { panic!("a request") };
+    decode_request(&request).is_ok()
 }
 
 fn understood(frame: &Value) -> Understood<Decoded> {
@@ -204,13 +446,13 @@ fn understood(frame: &Value) -> Understood<Decoded> {
 fn read(frame: &Value) -> Option<Understood<Decoded>> {
     let text = frame.to_string();
     let Incoming::Single(Ok(request)) = frame::parse(text.as_bytes()) else { panic!("a request") };
-    let read = read_request(&request, NOW);
+    let read = read_request(&request, NOW).ok();
     assert!(read.is_none() || decode_request(&request).is_err(), "{text}");
     read
 }
 
 fn answer(dialect: Dialect, body: &Value) -> Option<Understood<Reply>> {
-    read_answer(asked(dialect, &1.into()), body.to_string().as_bytes())
+    read_answer(asked(dialect, &1.into()), body.to_string().as_bytes()).ok()
 }
 
 fn asked(dialect: Dialect, id: &Id) -> Asked<'_> {
