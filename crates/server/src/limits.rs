@@ -53,6 +53,10 @@ pub const LOCK_WAIT_MS_MAX: u64 = 5_000;
 pub const PRACTICE_PATIENCE: Duration = Duration::from_secs(10);
 /// Matches of its practice that an agent is told of when it must choose.
 pub const PRACTICE_HISTORY_MAX: usize = 50;
+/// Most that a call, and its answer, is late on purpose.
+pub const PRACTICE_DELAY_MAX: Duration = Duration::from_millis(500);
+/// Time that one call to an agent which practises may take; its referee gives it up long before.
+pub const PRACTICE_CALL_TIME: Duration = Duration::from_secs(3_600);
 /// Time beyond the longest match after which a practice match is given up.
 pub const PRACTICE_SLACK: Duration = Duration::from_secs(45);
 

@@ -53,6 +53,7 @@ fn practice_that_cannot_begin() {
     check("spar_nobody", "spar");
     check("spar_unreachable", "spar http://127.0.0.1:1/mcp");
     check("spar_opponent", "spar http://127.0.0.1:1/mcp --against luck");
+    check("spar_fault", "spar http://127.0.0.1:1/mcp --faults rain");
     check("spar_matches", "spar http://127.0.0.1:1/mcp --matches 0");
     check("spar_rule", "spar http://127.0.0.1:1/mcp --set colour=blue");
     check("spar_both", "spar http://127.0.0.1:1/mcp --start true");

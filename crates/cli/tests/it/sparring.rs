@@ -60,10 +60,56 @@ fn a_player_by_somebody_else_practises_in_every_dialect() {
     if !can_run(&[Language::Python]) {
         return;
     }
-    for dialect in Dialect::ALL {
+    in_every_dialect(|dialect| {
         let (code, told) = spar(&theirs(), &format!("--dialect {dialect}"));
         assert_eq!((code, &told["matches"]), (Some(0), &4.into()), "{dialect}: {told:#}");
+    });
+}
+
+/// Every dialect at the same time: most of it is waiting.
+fn in_every_dialect(check: impl Fn(Dialect) + Sync) {
+    std::thread::scope(|scope| {
+        for dialect in Dialect::ALL {
+            let check = &check;
+            scope.spawn(move || check(dialect));
+        }
+    });
+}
+
+const FAULTS: &str = "--against random --faults slow,duplicates,late-retries,drops";
+
+#[test]
+fn our_own_player_of_every_dialect_bears_every_fault() {
+    in_every_dialect(|dialect| {
+        let more = format!("{FAULTS} --dialect {dialect} --set choice_timeout=2s");
+        let (code, told) = spar(&ours("random"), &more);
+        assert_eq!((code, &told["matches"]), (Some(0), &4.into()), "{dialect}: {told:#}");
+        assert_eq!((&told["technical_losses"], &told["not_counted"]), (&0.into(), &0.into()));
+        let faults = told["played"].as_array().unwrap().iter();
+        let names = ["slow", "duplicates", "late-retries", "drops"];
+        assert!(faults.clone().map(|one| &one["fault"]).eq(names), "{told:#}");
+        assert!(faults.map(|one| one["faults"].as_u64()).all(|count| count > Some(0)), "{told:#}");
+    });
+}
+
+#[test]
+fn a_player_by_somebody_else_bears_every_fault() {
+    if !can_run(&[Language::Python]) {
+        return;
     }
+    in_every_dialect(|dialect| {
+        // Document 004 has no code for a broken connection, and this player knows no other codes.
+        let is_payload = dialect == Dialect::Payload;
+        let faults = if is_payload { FAULTS.trim_end_matches(",drops") } else { FAULTS };
+        let more = format!("{faults} --dialect {dialect} --set choice_timeout=4s");
+        let (_, told) = spar(&theirs(), &more);
+        assert_eq!(told["technical_losses"], 0, "{dialect}: {told:#}");
+        // It tosses its coin whenever it is asked, which is what it may be told.
+        for fix in told["to_fix"].as_array().unwrap() {
+            let sentence = fix["sentence"].as_str().unwrap();
+            assert!(sentence.starts_with("asked twice for the same choice"), "{sentence}");
+        }
+    });
 }
 
 #[test]

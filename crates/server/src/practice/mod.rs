@@ -2,9 +2,13 @@
 //! HTTP, and no league. Nothing of it is kept by anybody.
 //!
 //! A [`Room`] has an office, which is to its referee what a manager is, and the house players that
-//! were asked for. A [`Drill`] is one match in it, [`Practised`] what became of it.
+//! were asked for. A [`Drill`] is one match in it, [`Practised`] what became of it. A [`Fault`] is
+//! something that goes wrong between the referee and the agent, because we want it to.
 
+mod fault;
+mod go_between;
 mod ledger;
+mod meaning;
 mod office;
 mod outcome;
 mod room;
@@ -19,6 +23,7 @@ use league_core::policy::Policy;
 use league_core::proof::Token;
 use league_wire::Dialect;
 
+pub use fault::Fault;
 pub use outcome::{Ending, Finding, Practised};
 pub use room::Room;
 
@@ -42,6 +47,8 @@ pub struct Pupil {
 pub struct Terms {
     /// The rules.
     pub policy: Policy,
+    /// The rules of matches in which a window passes by our own doing; a shorter one will do.
+    pub hasty: Policy,
     /// The game.
     pub game: GameType,
     /// Whether the agent's answers are read leniently.
@@ -66,6 +73,8 @@ pub struct Drill {
     pub match_id: MatchId,
     /// Against whom.
     pub against: Cast,
+    /// What goes wrong in it, if anything does.
+    pub fault: Option<Fault>,
 }
 
 /// Why there was no practice. None of it is the agent's fault.

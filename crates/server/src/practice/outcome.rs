@@ -9,8 +9,10 @@ use league_wire::frame::{Outcome, parse_response};
 use league_wire::message::MatchResultReport;
 use league_wire::{Code, Dialect, Fragment, MoveValue, ResultStatus};
 
+use super::go_between::Seen;
 use super::office::Told;
-use crate::record::{Entry, Kind, Transcript};
+use super::{Drill, Fault};
+use crate::record::{Entry, Kind, TOLERATED, Transcript};
 
 /// How a match ended for the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +58,10 @@ pub struct Practised {
     pub match_id: MatchId,
     /// Against whom.
     pub against: Cast,
+    /// What went wrong on purpose, if anything did.
+    pub fault: Option<Fault>,
+    /// How often it did.
+    pub faults: u32,
     /// The agent's side.
     pub seat: Seat,
     /// How it ended for the agent.
@@ -82,7 +88,7 @@ pub struct Practised {
 
 impl Practised {
     pub(super) fn new(
-        (match_id, against): (MatchId, Cast),
+        Drill { match_id, against, fault }: Drill,
         (pupil, seat): (PlayerId, Seat),
         report: &MatchResultReport,
         told: &Told,
@@ -107,6 +113,8 @@ impl Practised {
         Self {
             match_id,
             against,
+            fault,
+            faults: 0,
             seat,
             ending: ending(pupil, report),
             why: report.reason.clone(),
@@ -120,6 +128,37 @@ impl Practised {
             transcript,
         }
     }
+}
+
+impl Practised {
+    /// Puts what the go-between saw in place of what the referee could see past it.
+    pub(super) fn seen_by(mut self, seen: Seen, pupil: PlayerId) -> Self {
+        self.times = seen.times;
+        self.faults = seen.faults;
+        self.findings.extend(seen.findings);
+        if self.ending == Ending::Technical {
+            let is_objected =
+                self.transcript.as_ref().is_some_and(|transcript| objected(transcript, pupil));
+            if !(seen.is_blemished || is_objected) {
+                self.ending = Ending::Void;
+                self.why = format!("what went wrong on purpose lost this match: {}", self.why);
+            } else if let Some(why) = seen.unanswered {
+                self.why = format!("{}; the agent: {why}", self.why);
+            }
+        }
+        self
+    }
+}
+
+/// Whether the referee objected to an answer of `pupil`.
+fn objected(transcript: &Transcript, pupil: PlayerId) -> bool {
+    let pupil = pupil.to_string();
+    let is_theirs = |entry: &&Entry| entry.peer.as_deref() == Some(pupil.as_str());
+    let is_bad = |entry: &Entry| {
+        let text = entry.text.as_ref().is_some_and(|text| !text.starts_with(TOLERATED));
+        entry.kind == Kind::Received && text
+    };
+    transcript.entries.iter().filter(is_theirs).any(is_bad)
 }
 
 fn choice(made: &MoveValue) -> String {
@@ -172,4 +211,52 @@ fn is_unconvinced(transcript: &Transcript, pupil: PlayerId) -> bool {
             Outcome::Result(_) => false,
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lost() -> Practised {
+        Practised {
+            match_id: "R1M1".parse().unwrap(),
+            against: Cast::find("even").unwrap(),
+            fault: Some(Fault::Slow),
+            faults: 0,
+            seat: Seat::A,
+            ending: Ending::Technical,
+            why: "P01: did not join: no answer in time".into(),
+            own: None,
+            theirs: None,
+            number: None,
+            times: vec![],
+            dialect: Dialect::Flat,
+            findings: vec![],
+            is_unconvinced: false,
+            transcript: None,
+        }
+    }
+
+    #[test]
+    fn a_loss_that_our_own_faults_made_does_not_count() {
+        let pupil = PlayerId::new(1);
+        let ours = lost().seen_by(Seen::default(), pupil);
+        assert_eq!(ours.ending, Ending::Void);
+        assert!(ours.why.contains("on purpose"), "{}", ours.why);
+        let seen = Seen { is_blemished: true, ..Seen::default() };
+        assert_eq!(lost().seen_by(seen, pupil).ending, Ending::Technical);
+    }
+
+    #[test]
+    fn a_loss_to_whose_answer_the_referee_objected_counts() {
+        let transcript = r#"{"version":1,"league":"l","match":"R1M1","attempt":1,"rematch":0,
+            "referee":"REF01","conversation":"c","began":"","players":[],"entries":[
+            {"at_us":1,"kind":"received","peer":"PEER","text":"it is unproved"}]}"#;
+        let seen_from = |peer: &str| {
+            let transcript = serde_json::from_str(&transcript.replace("PEER", peer)).unwrap();
+            let one = Practised { transcript: Some(transcript), ..lost() };
+            one.seen_by(Seen::default(), PlayerId::new(1)).ending
+        };
+        assert_eq!((seen_from("P01"), seen_from("P02")), (Ending::Technical, Ending::Void));
+    }
 }

@@ -14,7 +14,7 @@ use league_agent::player::Cast;
 use league_agent::register::{Application, Membership, RegisterError};
 use league_agent::targets::Targets;
 use league_core::game::{self, Game};
-use league_core::id::{MatchId, PlayerId, RefereeId};
+use league_core::id::{PlayerId, RefereeId};
 use league_core::manager::ProtocolVersion;
 use league_core::policy::Policy;
 use league_core::proof::{Token, match_proof, reply_proof};
@@ -25,9 +25,10 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::go_between::{GoBetween, Seen};
 use super::ledger::Ledger;
 use super::office::{Office, Told};
-use super::{Drill, Numbers, PracticeError, Practised, Pupil, Terms};
+use super::{Drill, Fault, Numbers, PracticeError, Practised, Pupil, Terms};
 use crate::limits::{PRACTICE_PATIENCE, PRACTICE_SLACK};
 use crate::referee::Referee;
 
@@ -110,10 +111,15 @@ impl Room {
         // Sides alternate, where they differ.
         let seat = if self.played.is_multiple_of(2) { Seat::A } else { Seat::B };
         self.played += 1;
-        let order = self.order(drill.match_id, seat, &partner);
+        let policy = self.policy(drill.fault).clone();
+        let between = match drill.fault {
+            Some(fault) => Some(Between::stand(fault, &self.pupil, &self.targets, &policy).await?),
+            None => None,
+        };
+        let order = self.order(drill, (seat, between.as_ref()), &partner);
         let mut heard = self.office.expect(drill.match_id);
-        let whistle = self.whistle().await?;
-        let patience = self.terms.policy.longest_match(self.game.steps_max()) + PRACTICE_SLACK;
+        let whistle = self.whistle(between.as_ref()).await?;
+        let patience = policy.longest_match(self.game.steps_max()) + PRACTICE_SLACK;
         let begun = self.begin(&whistle, order).await;
         let over = match begun {
             Ok(()) => {
@@ -124,12 +130,16 @@ impl Room {
         };
         // What was said after the report comes when the referee leaves.
         whistle.leave().await;
+        let seen = match between {
+            Some(between) => Some(between.leave().await),
+            None => None,
+        };
         begun?;
         let told = heard.borrow().1.clone();
         if !over {
             return Err(PracticeError::NoReport(drill.match_id));
         }
-        self.judge(drill, seat, &told)
+        self.judge(drill, seat, &told, seen)
     }
 
     /// Sends everybody home.
@@ -146,16 +156,19 @@ impl Room {
         drill: &Drill,
         seat: Seat,
         told: &Told,
+        seen: Option<Seen>,
     ) -> Result<Practised, PracticeError> {
         let Some(report) = &told.report else {
             let why = told.annulled.clone().unwrap_or_default();
             return Err(PracticeError::Annulled(why));
         };
         self.ledger.note(report);
-        let about = (drill.match_id, drill.against);
-        let practised = Practised::new(about, (self.pupil.id, seat), report, told);
+        let practised = Practised::new(*drill, (self.pupil.id, seat), report, told);
         self.pupil.dialect = practised.dialect;
-        Ok(practised)
+        Ok(match seen {
+            Some(seen) => practised.seen_by(seen, self.pupil.id),
+            None => practised,
+        })
     }
 
     /// The house player `cast`, which comes when it is asked for the first time.
@@ -179,11 +192,12 @@ impl Room {
     }
 
     /// A referee of its own for the next match.
-    async fn whistle(&self) -> Result<Whistle, PracticeError> {
+    async fn whistle(&self, between: Option<&Between>) -> Result<Whistle, PracticeError> {
         let (listener, at) = listen().await?;
         let manager = own_exchange(REFEREE_AGENT);
-        let house = self.partners.values().map(|partner| partner.at);
-        let targets = house.fold(self.targets.clone(), Targets::and_at);
+        let own = self.partners.values().map(|partner| partner.at);
+        let own = own.chain(between.map(|between| between.at));
+        let targets = own.fold(self.targets.clone(), Targets::and_at);
         let connect_timeout = self.terms.policy.http_timeout();
         let players = Exchange::new(Caller::within(targets, REFEREE_AGENT, connect_timeout));
         let referee = Referee::within(&self.address, manager, players);
@@ -211,9 +225,21 @@ impl Room {
         Ok(())
     }
 
+    fn policy(&self, fault: Option<Fault>) -> &Policy {
+        match fault {
+            Some(fault) if fault.takes_a_window() => &self.terms.hasty,
+            Some(_) | None => &self.terms.policy,
+        }
+    }
+
     /// The order for the referee, as a manager would give it.
-    fn order(&self, match_id: MatchId, seat: Seat, partner: &Partner) -> StartMatch {
-        let league = self.office.league();
+    fn order(
+        &self,
+        drill: &Drill,
+        (seat, between): (Seat, Option<&Between>),
+        partner: &Partner,
+    ) -> StartMatch {
+        let (league, match_id) = (self.office.league(), drill.match_id);
         let about = |player_id: PlayerId, endpoint: String, dialect, token: Option<&Token>| {
             let (attempt, referee) = (ATTEMPT, self.office.referee());
             let to_send = token.map(|token| match_proof(token, league, match_id, attempt, referee));
@@ -231,7 +257,8 @@ impl Room {
             }
         };
         let pupil = &self.pupil;
-        let own = about(pupil.id, pupil.address.clone(), pupil.dialect, pupil.token.as_ref());
+        let address = between.map_or_else(|| pupil.address.clone(), |between| endpoint(between.at));
+        let own = about(pupil.id, address, pupil.dialect, pupil.token.as_ref());
         let Partner { membership, at } = partner;
         let theirs = about(membership.id, endpoint(*at), Dialect::Flat, Some(&membership.token));
         let (draw, seed) = self.office.draw(match_id);
@@ -241,7 +268,7 @@ impl Room {
             attempt: ATTEMPT,
             rematch: 0,
             game_type: self.terms.game.clone(),
-            rules: rules(&self.terms.policy),
+            rules: rules(self.policy(drill.fault)),
             players: match seat {
                 Seat::A => Seats::new(own, theirs),
                 Seat::B => Seats::new(theirs, own),
@@ -301,6 +328,39 @@ impl Whistle {
             // It was registered, and nothing else of it can fail.
             drop(guard::outcome(left));
         }
+    }
+}
+
+/// A go-between that stands between the referee and the agent.
+struct Between {
+    go_between: Arc<GoBetween>,
+    at: SocketAddr,
+    stop: watch::Sender<bool>,
+    serving: JoinSet<()>,
+}
+
+impl Between {
+    async fn stand(
+        fault: Fault,
+        pupil: &Pupil,
+        targets: &Targets,
+        policy: &Policy,
+    ) -> Result<Self, PracticeError> {
+        let (listener, at) = listen().await?;
+        let caller = Caller::within(targets.clone(), REFEREE_AGENT, policy.http_timeout());
+        let go_between = Arc::new(GoBetween::new(fault, &pupil.address, caller, policy));
+        let (stop, mut serving) = (watch::Sender::new(false), JoinSet::new());
+        serving.spawn(serve(listener, go_between.clone(), stop.subscribe()));
+        Ok(Self { go_between, at, stop, serving })
+    }
+
+    /// Steps aside and tells what it has seen.
+    async fn leave(mut self) -> Seen {
+        self.stop.send_replace(true);
+        while let Some(left) = self.serving.join_next().await {
+            guard::outcome(left);
+        }
+        self.go_between.seen()
     }
 }
 

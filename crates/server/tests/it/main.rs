@@ -30,6 +30,8 @@ mod own_referee;
 #[cfg(test)]
 mod players;
 #[cfg(test)]
+mod practising;
+#[cfg(test)]
 mod pull;
 #[cfg(test)]
 mod puller;

@@ -18,8 +18,9 @@ use league_check::{Level, Meeting, News, Plan, Role, Target, meet};
 use league_core::dice::Dice;
 use league_core::game;
 use league_core::id::{AgentId, LeagueId, MatchId, PlayerId, RefereeId, RoundId};
+use league_core::policy::Policy;
 use league_server::practice::{
-    Drill, Ending, Numbers, PracticeError, Practised, Pupil, Room, Terms,
+    Drill, Ending, Fault, Numbers, PracticeError, Practised, Pupil, Room, Terms,
 };
 use league_wire::Dialect;
 
@@ -34,6 +35,8 @@ use report::Sparring;
 
 /// Most matches of one run.
 const MATCHES_MAX: u32 = 10_000;
+/// The longest window that is let pass on purpose.
+const HASTY_WINDOW: Duration = Duration::from_secs(5);
 
 /// Practise: have an agent play the house, no league needed.
 ///
@@ -48,6 +51,7 @@ Examples:
   league spar http://127.0.0.1:8101/mcp          one that runs already
   league spar http://127.0.0.1:8101/mcp --token @token.txt --league my_league
   league spar http://127.0.0.1:8101/mcp --against frequency,pattern --matches 100
+  league spar http://127.0.0.1:8101/mcp --against even --faults all
   league spar http://127.0.0.1:8101/mcp --matches 1 --bytes
 
 An agent that believes only whom its manager vouches for plays if it registered here (--start,
@@ -67,7 +71,12 @@ pub(crate) struct SparArgs {
     #[arg(long, value_delimiter = ',', value_name = "A,B,…")]
     #[arg(default_value = "random,even,odd,alternating")]
     against: Vec<String>,
-    /// How many matches [default: one against each opponent]
+    /// What goes wrong on purpose, in turn: slow (calls come late), duplicates (every call comes
+    /// twice), late-retries (an answer is lost until the referee asks again), drops (connections
+    /// break), none; or all. Nothing of it counts against the agent
+    #[arg(long, value_delimiter = ',', default_value = "none", value_name = "A,B,…")]
+    faults: Vec<String>,
+    /// How many matches [default: one against each opponent under each fault]
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     matches: Option<u32>,
     /// Start the agent with this command
@@ -162,7 +171,7 @@ async fn spar(session: &Session, args: &SparArgs) -> Result<Sparring, Failure> {
 async fn play(session: &Session, args: &SparArgs, meeting: &Meeting) -> Result<Sparring, Failure> {
     let pupil = pupil(meeting)?;
     let is_known = pupil.token.is_some();
-    let mut sparring = Sparring::new(&pupil, session.drills.len());
+    let mut sparring = Sparring::new(&pupil, &session.drills);
     let mut terms = session.terms.clone();
     // Without its token nobody can say whether the one that it shows is its own.
     terms.lenient |= !is_known;
@@ -255,24 +264,58 @@ fn session(args: &SparArgs) -> anyhow::Result<Session> {
         Cast::find(name.trim()).ok_or_else(|| anyhow!("--against: no such opponent"))
     };
     let against = args.against.iter().map(find).collect::<anyhow::Result<Vec<_>>>()?;
+    let faults = faults(&args.faults)?;
+    let policy = settings::policy(&args.rules, &args.set, args.time_scale)?;
     let terms = Terms {
-        policy: settings::policy(&args.rules, &args.set, args.time_scale)?,
+        hasty: hasty(&policy)?,
+        policy,
         game: args.game.parse()?,
         lenient: args.lenient,
         seed: args.seed.unwrap_or_else(|| OsDice.below(u64::MAX)),
     };
-    let all = u32::try_from(against.len())?;
+    let all = u32::try_from(against.len() * faults.len())?;
     let matches = args.matches.unwrap_or(all);
     ensure!(
         (1..=MATCHES_MAX).contains(&matches),
         "--matches: expected 1 to {MATCHES_MAX}, got {matches}"
     );
-    let drill = |(number, against): (u32, &Cast)| Drill {
+    let pairs = faults.iter().flat_map(|fault| against.iter().map(move |cast| (*fault, *cast)));
+    let pairs: Vec<_> = pairs.collect();
+    let drill = |(number, (fault, against)): (u32, &(Option<Fault>, Cast))| Drill {
         match_id: MatchId::new(RoundId::new(number), 1),
         against: *against,
+        fault: *fault,
     };
-    let drills = (1..=matches).zip(against.iter().cycle()).map(drill).collect();
+    let drills = (1..=matches).zip(pairs.iter().cycle()).map(drill).collect();
     Ok(Session { plan: plan(args)?, terms, drills })
+}
+
+/// What goes wrong, in order; nothing where it is `none`.
+fn faults(names: &[String]) -> anyhow::Result<Vec<Option<Fault>>> {
+    let known_faults = Fault::ALL.into_iter().map(Fault::name);
+    let words: Vec<&str> = known_faults.chain(["none", "all"]).collect();
+    let mut faults = vec![];
+    for name in names.iter().map(|name| name.trim()) {
+        known("--faults", name, &words)?;
+        match name {
+            "all" => faults.extend([None].into_iter().chain(Fault::ALL.map(Some))),
+            name => faults.push(Fault::find(name)),
+        }
+    }
+    Ok(faults)
+}
+
+/// The rules of matches in which we let a window pass: nobody learns anything by waiting for long.
+fn hasty(policy: &Policy) -> anyhow::Result<Policy> {
+    if policy.choice_timeout() <= HASTY_WINDOW {
+        return Ok(policy.clone());
+    }
+    let window = format!("{}s", HASTY_WINDOW.as_secs());
+    let rules = policy.departures();
+    let kept = rules.iter().filter(|(key, _)| *key != "choice_timeout");
+    let kept = kept.map(|(key, value)| (*key, value.as_str()));
+    let hasty = Policy::build(policy.rule_set(), kept.chain([("choice_timeout", window.as_str())]));
+    hasty.context("a shorter choice_timeout does not go with the other rules")
 }
 
 fn plan(args: &SparArgs) -> anyhow::Result<Plan> {

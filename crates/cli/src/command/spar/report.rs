@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use league_core::spread::Spread;
-use league_server::practice::{Ending, Finding, Practised, Pupil};
+use league_server::practice::{Drill, Ending, Fault, Finding, Practised, Pupil};
 use serde_json::{Value, json};
 
 use crate::command::trace::story;
@@ -16,16 +16,21 @@ pub(super) struct Sparring {
     dialect: String,
     /// How many matches it will be.
     total: usize,
+    /// How wide the column of faults is; nothing if there are none.
+    fault_width: usize,
     played: Vec<Practised>,
 }
 
 impl Sparring {
-    pub(super) fn new(pupil: &Pupil, total: usize) -> Self {
+    pub(super) fn new(pupil: &Pupil, drills: &[Drill]) -> Self {
+        let faults = drills.iter().filter_map(|drill| drill.fault);
+        let fault_width = faults.map(|fault| fault.name().len() + 2).max().unwrap_or(0);
         Self {
             address: pupil.address.clone(),
             player: pupil.id.to_string(),
             dialect: pupil.dialect.name().into(),
-            total,
+            total: drills.len(),
+            fault_width,
             played: vec![],
         }
     }
@@ -45,9 +50,12 @@ impl Sparring {
         let width = self.total.to_string().len();
         let number = self.played.len() + 1;
         let against = practised.against.name();
+        let fault = practised.fault.map_or("", Fault::name);
+        let column = self.fault_width;
         let ending = practised.ending.word();
         let why = story::printable(&practised.why);
-        let mut out = format!("  {number:width$}  {against:11}  {ending:14}  {why}\n");
+        let mut out =
+            format!("  {number:width$}  {against:11}  {fault:column$}{ending:14}  {why}\n");
         if let Some(transcript) = practised.transcript.as_ref().filter(|_| bytes) {
             out.push_str(&story::transcript(transcript, true));
             out.push('\n');
@@ -75,6 +83,7 @@ impl Sparring {
             void => out.push_str(&format!(", {void} that do not count\n")),
         }
         out.push_str(&self.speed());
+        out.push_str(&self.faults());
         let to_fix = self.to_fix();
         if to_fix.is_empty() {
             out.push_str("Nothing to fix.\n");
@@ -91,6 +100,24 @@ impl Sparring {
             out.push_str("\n--bytes shows everything that was said, byte by byte\n");
         }
         out
+    }
+
+    /// What went wrong on purpose.
+    fn faults(&self) -> String {
+        let mut counted: BTreeMap<Fault, (usize, u32)> = BTreeMap::new();
+        for practised in &self.played {
+            if let Some(fault) = practised.fault {
+                let (matches, times) = counted.entry(fault).or_default();
+                *matches += 1;
+                *times += practised.faults;
+            }
+        }
+        let line = |(fault, (matches, times)): (Fault, (usize, u32))| {
+            let matches =
+                if matches == 1 { "1 match".into() } else { format!("{matches} matches") };
+            format!("{}: {} in {matches}\n", fault.name(), done(fault, times))
+        };
+        counted.into_iter().map(line).collect()
     }
 
     fn speed(&self) -> String {
@@ -163,11 +190,29 @@ impl Sparring {
     }
 }
 
+fn done(fault: Fault, times: u32) -> String {
+    let many = |one: &str, more: &str| match times {
+        1 => format!("1 {one}"),
+        times => format!("{times} {more}"),
+    };
+    match fault {
+        Fault::Slow => many("call came late", "calls came late, and their answers too,"),
+        Fault::Duplicates => many("call came twice", "calls came twice"),
+        Fault::LateRetries => many(
+            "choice was held back until the referee asked again",
+            "choices were held back until the referee asked again",
+        ),
+        Fault::Drops => many("connection broke", "connections broke"),
+    }
+}
+
 fn played(practised: &Practised, bytes: bool) -> Value {
     let times = practised.times.iter().map(|time| time.as_secs_f64() * 1_000.0);
     let mut document = json!({
         "match_id": practised.match_id.to_string(),
         "against": practised.against.name(),
+        "fault": practised.fault.map(Fault::name),
+        "faults": practised.faults,
         "result": practised.ending.word(),
         "why": practised.why,
         "choice": practised.own,
