@@ -11,8 +11,8 @@ mod inbound;
 mod mail;
 mod outbound;
 mod recorder;
-mod search;
 mod relayed;
+mod search;
 mod summary;
 mod trouble;
 
