@@ -98,7 +98,7 @@ fn name(args: &NewArgs) -> anyhow::Result<String> {
     let of_folder = || {
         let name = args.folder.file_name().unwrap_or_default().to_string_lossy();
         let plain = |letter: &char| !is_special(*letter);
-        let name: String = name.chars().filter(plain).take(64).collect();
+        let name: String = name.chars().filter(plain).take(32).collect();
         if name.trim().is_empty() { "Player".into() } else { name }
     };
     let name = args.name.clone().map_or_else(of_folder, |name| name.trim().into());
