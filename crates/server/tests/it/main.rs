@@ -20,6 +20,9 @@ mod foreign_referee;
 #[cfg(test)]
 mod impostor;
 #[cfg(test)]
+#[path = "../../../wire/tests/it/judge.rs"]
+mod judge;
+#[cfg(test)]
 mod kill;
 #[cfg(test)]
 mod letters;
@@ -51,6 +54,8 @@ mod spoken;
 mod stage;
 #[cfg(test)]
 mod stranger;
+#[cfg(test)]
+mod traffic;
 #[cfg(test)]
 mod transcript;
 #[cfg(test)]

@@ -193,11 +193,23 @@ impl Stage {
 
     /// Seats one of our players and waits until it is registered.
     pub(crate) fn seat_player(&mut self, house: House) -> SocketAddr {
+        self.seat_player_at(house, Dialect::Flat, |address| address)
+    }
+
+    /// Seats one of our players that speaks `dialect` and is called where `reached` says for its
+    /// own address.
+    pub(crate) fn seat_player_at(
+        &mut self,
+        house: House,
+        dialect: Dialect,
+        reached: impl FnOnce(SocketAddr) -> SocketAddr,
+    ) -> SocketAddr {
         let (listener, address) = self.listen();
         let exchange = Exchange::new(Caller::new("player/it", PATIENCE));
         let player = Arc::new(Player::new(house.strategy(1)));
         let (mut ready, stop) = (player.membership(), self.quit.subscribe());
-        let application = self.application("House Player", address);
+        let application = self.application("House Player", reached(address));
+        let application = Application { dialect, ..application };
         let run = async move {
             player.run(listener, exchange, application, stop).await.expect("let in");
         };

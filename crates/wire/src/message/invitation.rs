@@ -80,12 +80,18 @@ impl Body for GameInvitation {
         o.field("opponent_id", &self.opponent_id);
         o.optional("attempt", self.attempt.as_ref());
         o.optional("rematch", self.rematch.as_ref());
-        o.optional("max_response_time", self.budget_ms.map(Thousandths).as_ref());
+        o.optional("max_response_time", self.budget_ms.map(whole_seconds).as_ref());
         o.optional("budget_ms", self.budget_ms.as_ref());
         o.optional("last_rtt_ms", self.last_rtt_ms.as_ref());
         o.optional("draw_commitment", self.draw_commitment.as_ref());
         o.state("game_state", self.game_state);
     }
+}
+
+/// Document 002's seconds are whole ones. They promise no more time than there is, but for what is
+/// less than a second, of which a whole number cannot tell; `budget_ms` is exact.
+fn whole_seconds(budget_ms: u64) -> u64 {
+    (budget_ms / 1_000).max(1)
 }
 
 /// The time for the answer, in milliseconds or in document 002's seconds.

@@ -9,6 +9,7 @@
 mod documents;
 mod fields;
 mod golden;
+mod judge;
 mod lenient;
 mod meaning;
 mod moving;
