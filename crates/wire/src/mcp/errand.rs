@@ -25,6 +25,9 @@ use crate::value::{Emit, MoveValue};
 use crate::word::QueryType;
 use crate::write::Object;
 
+/// Seconds that somebody may wait for its turn in one call.
+const WAIT_MAX: u32 = 50;
+
 /// What a call of a tool means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Errand {
@@ -131,7 +134,7 @@ pub fn errand(
         }
         Tool::WaitForTurn => {
             let token = token.ok_or_else(|| fields.missing("auth_token", TOKEN))?;
-            return Ok(Errand::Wait { token, seconds: fields.optional("wait_seconds")? });
+            return Ok(Errand::Wait { token, seconds: wait_seconds(&fields)? });
         }
         Tool::MakeMove => {
             let token = token.ok_or_else(|| fields.missing("auth_token", TOKEN))?;
@@ -159,6 +162,15 @@ pub fn errand(
         league_id: fields.optional("league_id")?,
     };
     Ok(Errand::Letter(Box::new(Letter { envelope, message })))
+}
+
+/// How long to wait, as the list of tools allows it.
+fn wait_seconds(f: &Fields<'_>) -> Result<Option<u32>, DecodeError> {
+    let wrong =
+        || f.wrong(Code::E003, "wait_seconds", format!("a whole number from 0 to {WAIT_MAX}"));
+    let seconds = f.optional::<i64>("wait_seconds").map_err(|_| wrong())?;
+    let seconds = seconds.map(|seconds| u32::try_from(seconds).ok().filter(|it| *it <= WAIT_MAX));
+    seconds.map(|seconds| seconds.ok_or_else(wrong)).transpose()
 }
 
 fn query(kind: QueryType, f: &Fields<'_>) -> Result<LeagueQuery, DecodeError> {

@@ -6,11 +6,13 @@
 pub mod chat;
 pub mod client;
 mod errand;
+mod form;
 #[cfg(test)]
 mod tests;
 mod tool;
 
 pub use errand::{Errand, Scene, ToolCall, answer_of, errand, failure_of, object_of, write_answer};
+pub use form::Malformed;
 pub use tool::Tool;
 
 use crate::fields::Fields;

@@ -44,6 +44,68 @@ fn a_letter_of_the_league_is_told_from_a_call_of_a_tool_by_its_envelope() {
     }
 }
 
+/// The code, the id and the sentence with which a request is refused for its form.
+fn refused(body: &str) -> Option<(i64, Value, String)> {
+    let Incoming::Single(Ok(request)) = parse(body.as_bytes()) else { panic!("{body}") };
+    assert!(is_mcp(&request), "{body}");
+    let malformed = Malformed::of(&request)?;
+    let answer: Value = serde_json::from_slice(&malformed.answer()).unwrap();
+    let (code, text) = (&answer["error"]["code"], &answer["error"]["message"]);
+    Some((code.as_i64().unwrap(), answer["id"].clone(), text.as_str().unwrap().into()))
+}
+
+// req: WIRE-1
+#[test]
+fn whoever_makes_a_mistake_is_told_which() {
+    let client = r#""clientInfo":{"name":"x","version":"1"}"#;
+    let (version, able) = (r#""protocolVersion":"2025-06-18""#, r#""capabilities":{}"#);
+    let wrong = [
+        ("ping", "[]", "`params`"),
+        ("tools/call", "\"x\"", "`params`"),
+        ("tools/call", "{}", "`params.name`"),
+        ("tools/call", r#"{"name":5}"#, "`params.name`"),
+        ("tools/call", r#"{"name":"get_match","name":"start_league"}"#, "`params`"),
+        ("initialize", "5", "`params`"),
+        ("initialize", "{}", "`params.protocolVersion`"),
+        ("initialize", &format!("{{{version},{client}}}"), "`params.capabilities`"),
+        ("initialize", &format!("{{{version},{able}}}"), "`params.clientInfo`"),
+        ("initialize", &format!(r#"{{{version},{able},"clientInfo":{{}}}}"#), "clientInfo.name`"),
+        ("resources/read", "{}", "`params.uri`"),
+    ];
+    for (method, params, at) in wrong {
+        let (code, id, text) = refused(&request(method, params)).expect(params);
+        assert_eq!((code, id), (-32602, Value::from(1)), "{method} {params}");
+        assert!(text.contains(at), "{text}");
+    }
+    for method in ["tools/call", "initialize"] {
+        let (code, ..) = refused(&format!(r#"{{"jsonrpc":"2.0","id":"a","method":"{method}"}}"#))
+            .expect("no params");
+        assert_eq!(code, -32602);
+    }
+    let fraction = r#"{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}"#;
+    let (code, id, _) = refused(fraction).unwrap();
+    assert_eq!((code, id), (-32600, Value::from(1.5)));
+    let good = format!("{{{version},{able},{client}}}");
+    for (method, params) in [("initialize", &*good), ("tools/list", "{}"), ("ping", "{}")] {
+        assert_eq!(refused(&request(method, params)), None, "{method}");
+    }
+    assert_eq!(refused(r#"{"jsonrpc":"2.0","method":"notifications/x","params":5}"#), None);
+}
+
+#[test]
+fn nobody_waits_longer_than_the_list_of_tools_says() {
+    let wait = |seconds: &str| {
+        let json = format!(r#"{{"auth_token":"{TOKEN}","wait_seconds":{seconds}}}"#);
+        errand(Tool::WaitForTurn, Some(Json::parse(&json).unwrap()), scene())
+    };
+    assert!(matches!(wait("50"), Ok(Errand::Wait { seconds: Some(50), .. })));
+    assert!(matches!(wait("null"), Ok(Errand::Wait { seconds: None, .. })));
+    for bad in ["51", "-1", "1e9", "0.5", "\"x\""] {
+        let error = wait(bad).unwrap_err().to_string();
+        assert!(error.contains("a whole number from 0 to 50"), "{bad}: {error}");
+    }
+}
+
 #[test]
 fn what_is_listed_is_what_is_there() {
     let listed: Vec<Value> = serde_json::from_str(TOOLS).unwrap();

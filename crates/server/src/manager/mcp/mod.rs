@@ -19,7 +19,7 @@ use league_agent::component::Component;
 use league_agent::desk::{self, Desk};
 use league_agent::endpoint::{Answer, Asked, Posted, Service, bearer};
 use league_wire::frame::{FrameError, Incoming, Request, parse, split_requests, write_batch};
-use league_wire::mcp::{ToolCall, is_mcp, write_answer};
+use league_wire::mcp::{Malformed, ToolCall, is_mcp, write_answer};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
@@ -71,7 +71,8 @@ impl Reception {
         if let Err(refused) = self.hosts.check(&head.headers) {
             return Answer::text(403, refused);
         }
-        let call = ToolCall::of(request);
+        let malformed = Malformed::of(request);
+        let call = ToolCall::of(request).filter(|_| malformed.is_none());
         if let Some(call) = call.as_ref().filter(|call| says_the_same(&head.headers, call)) {
             let caller = Caller { peer, bearer: bearer(head.headers.get(AUTHORIZATION)) };
             match errand::run(&self.manager, &call.name, call.arguments, caller).await {
@@ -88,7 +89,15 @@ impl Reception {
         {
             return Answer::too_many(wait);
         }
-        self.answer_by_the_book(head, body, peer).await
+        if let Some(malformed) = malformed {
+            return Answer::json_with_status(malformed.status(), malformed.answer());
+        }
+        let answer = self.answer_by_the_book(head, body, peer).await;
+        if answer.status == UNREADABLE {
+            let malformed = Malformed::beyond_words(request);
+            return Answer::json_with_status(malformed.status(), malformed.answer());
+        }
+        answer
     }
 
     /// Has `rmcp` answer.
@@ -173,6 +182,9 @@ const NAME: &str = "mcp-name";
 const TOOLS_CALL: &str = "tools/call";
 
 const JSON: &str = "application/json";
+
+/// What `rmcp` says to a body that is no message; that it is JSON is known by then.
+const UNREADABLE: u16 = 415;
 
 /// Whoever takes JSON is given JSON, although the protocol wants clients to take streams too.
 fn widen(headers: &mut HeaderMap) {
