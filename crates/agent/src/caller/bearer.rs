@@ -63,7 +63,7 @@ impl Caller {
         let started = Mark::set();
         let calling = async {
             let sent = self.client.request(request).await;
-            read(sent.map_err(|error| judge(&error, error.is_connect()))?, most).await
+            read(sent.map_err(|error| judge(&error, error.is_connect()))?, most, &[]).await
         };
         let outcome = match tokio::time::timeout(timeout, calling).await {
             Ok(outcome) => outcome,

@@ -227,8 +227,8 @@ impl Caller {
         body: Bytes,
         session: Option<&Session>,
     ) -> Result<Answered, CallError> {
-        let (response, redirected) = self.send(place, body, session).await?;
-        let answered = read(response, ANSWER_BYTES_MAX).await?;
+        let (response, redirected) = self.send(place, body.clone(), session).await?;
+        let answered = read(response, ANSWER_BYTES_MAX, &body).await?;
         Ok(Answered { redirected, ..answered })
     }
 
@@ -271,14 +271,19 @@ impl Caller {
     }
 }
 
-async fn read(response: Response<Incoming>, most: usize) -> Result<Answered, CallError> {
+/// Reads at most so many bytes of what answers the call `asked`.
+async fn read(
+    response: Response<Incoming>,
+    most: usize,
+    asked: &[u8],
+) -> Result<Answered, CallError> {
     let status = response.status().as_u16();
     let retry_after = response.headers().get(RETRY_AFTER);
     let retry_after = retry_after.and_then(|seconds| seconds.to_str().ok()?.parse().ok());
     let retry_after = retry_after.map(Duration::from_secs);
     let answered = |body| Answered { status, body, retry_after, redirected: false, greeted: false };
     if stream::is_stream(&response) {
-        return stream::read(response.into_body()).await.map(answered);
+        return stream::read(response.into_body(), asked).await.map(answered);
     }
     match Limited::new(response.into_body(), most).collect().await {
         Ok(body) => Ok(answered(body.to_bytes())),

@@ -98,10 +98,10 @@ impl Caller {
     /// Greets the agent at `place`; `None` if it does not answer as such agents do.
     pub(super) async fn greet(&self, place: &Address) -> Result<Option<Arc<Session>>, CallError> {
         let about = self.component().name();
-        let hello = greeting(1, about, env!("CARGO_PKG_VERSION"));
-        let (response, _) = self.send(place, hello.into(), None).await?;
+        let hello = Bytes::from(greeting(1, about, env!("CARGO_PKG_VERSION")));
+        let (response, _) = self.send(place, hello.clone(), None).await?;
         let number = response.headers().get(NUMBER).cloned();
-        let answered = read(response, ANSWER_BYTES_MAX).await?;
+        let answered = read(response, ANSWER_BYTES_MAX, &hello).await?;
         let Some(version) = greeted_in(&answered.body) else { return Ok(None) };
         let version = HeaderValue::try_from(version);
         let mut session = Session {

@@ -6,7 +6,8 @@ use http_body_util::BodyExt;
 use hyper::Response;
 use hyper::body::Incoming;
 use hyper::header::CONTENT_TYPE;
-use league_wire::frame::parse_response;
+use league_wire::Id;
+use league_wire::frame::{self, parse, parse_response};
 
 use super::{CallError, judge};
 use crate::limits::{ANSWER_BYTES_MAX, STREAM_END_WAIT};
@@ -17,9 +18,10 @@ pub(super) fn is_stream(response: &Response<Incoming>) -> bool {
     kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
 }
 
-/// Reads events until one is a JSON-RPC response; an empty body if there is none.
-pub(super) async fn read(mut body: Incoming) -> Result<Bytes, CallError> {
-    let mut events = Events::default();
+/// Reads events until one is the JSON-RPC response to the call `asked`; if there is none, the first
+/// that answers something else, and without that an empty body.
+pub(super) async fn read(mut body: Incoming, asked: &[u8]) -> Result<Bytes, CallError> {
+    let mut events = Events::after(asked);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| judge(&error, false))?;
         let Ok(data) = frame.into_data() else { continue };
@@ -35,6 +37,10 @@ pub(super) async fn read(mut body: Incoming) -> Result<Bytes, CallError> {
 /// What has come of a stream.
 #[derive(Debug, Default)]
 struct Events {
+    /// The id of the call; any response will do if it has none.
+    wanted: Option<Id>,
+    /// The first response with another id.
+    other: Option<Bytes>,
     /// The line that has not ended.
     line: Vec<u8>,
     /// The data of the event that has not ended.
@@ -44,6 +50,15 @@ struct Events {
 }
 
 impl Events {
+    /// Nothing yet, after the call `asked`.
+    fn after(asked: &[u8]) -> Self {
+        let wanted = match parse(asked) {
+            frame::Incoming::Single(Ok(request)) => request.id,
+            frame::Incoming::Single(Err(_)) | frame::Incoming::Batch(_) => None,
+        };
+        Self { wanted, ..Self::default() }
+    }
+
     /// Takes what came next; gives the answer if it is there now.
     fn add(&mut self, bytes: &[u8]) -> Result<Option<Bytes>, CallError> {
         self.bytes += bytes.len();
@@ -66,14 +81,20 @@ impl Events {
     /// The stream has ended, perhaps in the middle of the answer's event.
     fn end(mut self) -> Option<Bytes> {
         let line = std::mem::take(&mut self.line);
-        self.take(&line).or_else(|| self.take(b""))
+        self.take(&line).or_else(|| self.take(b"")).or(self.other)
     }
 
     /// Takes a line; an empty one ends an event.
     fn take(&mut self, line: &[u8]) -> Option<Bytes> {
         if line.is_empty() {
             let data = std::mem::take(&mut self.data);
-            return parse_response(&data).is_ok().then(|| data.into());
+            let answers = parse_response(&data).ok()?.id;
+            // Whoever could not read the call does not know its id.
+            if self.wanted.is_none() || answers.is_none() || answers == self.wanted {
+                return Some(data.into());
+            }
+            self.other.get_or_insert(data.into());
+            return None;
         }
         if let Some(data) = line.strip_prefix(b"data:") {
             if !self.data.is_empty() {
@@ -118,6 +139,19 @@ mod tests {
         assert_eq!(cut(": nothing"), None);
         let two = ANSWER.replacen(',', ",\ndata: ", 1);
         assert_eq!(answer(&format!("data:{two}\n\n"), 9).unwrap(), ANSWER.replacen(',', ",\n", 1));
+    }
+
+    #[test]
+    fn an_answer_to_something_else_is_passed_over() {
+        let other = ANSWER.replace("\"id\":1", "\"id\":2");
+        let call = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#;
+        let mut events = Events::after(call);
+        assert_eq!(events.add(format!("data: {other}\n\n").as_bytes()), Ok(None));
+        let found = events.add(format!("data: {ANSWER}\n\n").as_bytes()).unwrap();
+        assert_eq!(found.unwrap(), ANSWER);
+        let mut events = Events::after(call);
+        assert_eq!(events.add(format!("data: {other}\n\n").as_bytes()), Ok(None));
+        assert_eq!(events.end().unwrap(), other, "nothing better came, and its id is told");
     }
 
     #[test]
