@@ -3,8 +3,8 @@
 
     python3 player.py http://127.0.0.1:8000 127.0.0.1:8102 Ada [JOIN-CODE]
 
-Change `choose`. Who it is lies in player-<port>.json, so that it comes back as the same player;
-when the league is over it ends and the file goes.
+Change `choose`; port 0 is any that is free. Who it is lies in player-<port>.json, so that it comes
+back as the same player; when the league is over it ends and the file goes.
 """
 import json
 import pathlib
@@ -17,8 +17,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 manager, listen, name, *join_code = sys.argv[1:]
 host, port = listen.rsplit(":", 1)
-kept = pathlib.Path(f"player-{port}.json")
-me = json.loads(kept.read_text()) if kept.exists() else {}
 
 
 def choose(call):
@@ -74,7 +72,7 @@ class Player(BaseHTTPRequestHandler):
 def register():
     """Joins the league, or comes back to it; the token is the proof and must not be lost."""
     meta = {"display_name": name, "version": "1.0.0", "protocol_version": "2.1.0"}
-    meta |= {"game_types": ["even_odd"], "contact_endpoint": f"http://{listen}/mcp"}
+    meta |= {"game_types": ["even_odd"], "contact_endpoint": f"http://{host}:{server.server_port}/mcp"}
     if join_code:
         meta["join_code"] = join_code[0]
     params = {**envelope("LEAGUE_REGISTER_REQUEST", "reg-1"), "player_meta": meta}
@@ -92,5 +90,7 @@ def register():
 
 
 server = ThreadingHTTPServer((host, int(port)), Player)
+kept = pathlib.Path(f"player-{server.server_port}.json")
+me = json.loads(kept.read_text()) if kept.exists() else {}
 register()
 server.serve_forever()

@@ -25,6 +25,8 @@ pub(super) struct Manner {
     pub(super) asked_at: Option<Timestamp>,
     /// Whether it takes no orders under any name, and may begin by the announcement.
     pub(super) goes_by_announcement: bool,
+    /// Whether it has run a match before it took the order for it.
+    pub(super) is_ahead: bool,
 }
 
 impl Manner {
@@ -33,6 +35,7 @@ impl Manner {
         let comes_by = match self.name {
             _ if self.goes_by_announcement => "goes by the announcement",
             _ if self.asked_at.is_some() => "asks for its matches",
+            _ if self.is_ahead => "goes by the announcement",
             OrderName::StartMatch => "takes START_MATCH",
             OrderName::MatchAssignment => "takes MATCH_ASSIGNMENT",
             OrderName::RunMatch => "takes run_match",
@@ -59,5 +62,20 @@ impl Manners {
     /// Whether a referee that cannot be called asks for its matches instead.
     pub(super) fn asks(&self, referee: RefereeId, now: Timestamp, within: Duration) -> bool {
         self.of(referee).asked_at.is_some_and(|at| now.since(at) < within)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_a_referee_comes_by_its_matches_is_told_as_it_has_shown() {
+        let told = |manner: Manner| manner.told();
+        assert!(told(Manner::default()).contains("takes START_MATCH"));
+        let ahead = Manner { is_ahead: true, name: OrderName::RunMatch, ..Manner::default() };
+        assert!(told(ahead).contains("goes by the announcement"));
+        let asking = Manner { asked_at: Some(Timestamp::default()), ..ahead };
+        assert!(told(asking).contains("asks for its matches"));
     }
 }

@@ -353,6 +353,7 @@ impl Outbound {
             self.announce_to(courier);
         }
         let orders = if goes_by_announcement { vec![] } else { self.orders(&mail.handouts) };
+        self.note_ahead(&mail.handouts);
         let orders = (orders, name);
         let searches = !has_played(&self.stub.published().league, courier.agent);
         let bag = Bag { searches, ..self.bag(&policy) };
@@ -391,14 +392,28 @@ impl Outbound {
         if handouts.is_empty() {
             return known;
         }
-        let orders = (self.orders(&handouts), name);
-        let again = courier.deliver(self.bag(policy), vec![], orders).await;
+        let orders = self.orders(&handouts);
+        self.note_ahead(&handouts);
+        let asked = orders.len();
+        let again = courier.deliver(self.bag(policy), vec![], (orders, name)).await;
         let still_unknown = again.iter().filter(|lost| lost.unknown).count();
-        if let (AgentId::Referee(referee), true) = (courier.agent, still_unknown < handouts.len()) {
+        if let (AgentId::Referee(referee), true) = (courier.agent, still_unknown < asked) {
             self.stub.manners().learn(referee, |manner| manner.name = name);
         }
         known.extend(again);
         known
+    }
+
+    /// Notes who has reported a match before it took the order for it.
+    fn note_ahead(&self, handouts: &[Handout]) {
+        let published = self.stub.published();
+        for handout in handouts {
+            let record = published.league.match_record(handout.match_id);
+            let filed = record.and_then(|record| record.filed);
+            if filed.is_some_and(|filed| filed.attempt == handout.attempt) {
+                self.stub.manners().learn(handout.referee, |manner| manner.is_ahead = true);
+            }
+        }
     }
 
     fn manner(&self, courier: &Courier) -> Manner {
