@@ -153,6 +153,17 @@ impl Bench {
         self.letter(Sender::MANAGER, new_conversation("check"), token.as_deref(), message)
     }
 
+    /// A letter of the agent under test, as it should be.
+    pub fn from_agent(&self, message: Message) -> Letter {
+        let me = self.me();
+        let sender = match me.id {
+            AgentId::Player(id) => Sender::Player(id.to_string().into()),
+            AgentId::Referee(id) => Sender::Referee(id.to_string().into()),
+        };
+        let token = me.token.as_ref().map(|token| token.expose().to_string());
+        self.letter(sender, new_conversation("check"), token.as_deref(), message)
+    }
+
     /// Posts a body to `/mcp`, on a connection of its own.
     ///
     /// # Errors

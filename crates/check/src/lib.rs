@@ -9,7 +9,7 @@
 //! [`draft`] is a request that is changed before it is sent, [`answer`] reads answers and says what
 //! to change in them, [`run`] runs cases, [`session`] is a
 //! whole check, [`report`] what people and programs are told, [`guide`] the page `docs/check.md`.
-//! The cases stand in [`player`] and [`manager`], one file per subject.
+//! The cases stand in [`player`], [`referee`] and [`manager`], one file per subject.
 #![warn(missing_docs)]
 
 pub mod agent;
@@ -22,6 +22,9 @@ pub mod http;
 pub mod limits;
 pub mod manager;
 pub mod player;
+mod probe;
+pub mod referee;
+mod registration;
 pub mod report;
 pub mod run;
 pub mod session;
@@ -38,7 +41,7 @@ pub use verdict::{Finding, Halt, Outcome, Verdict};
 pub fn cases(role: Role) -> Vec<&'static Case> {
     match role {
         Role::Player => player::cases(),
-        Role::Referee => Vec::new(),
+        Role::Referee => referee::cases(),
         Role::Manager => manager::cases(),
     }
 }

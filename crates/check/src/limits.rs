@@ -10,6 +10,13 @@ pub const JOIN_TIME: Duration = Duration::from_secs(5);
 pub const CHOICE_TIME: Duration = Duration::from_secs(30);
 /// Time in which an agent answers what it is only told.
 pub const TOLD_TIME: Duration = Duration::from_secs(5);
+/// Time in which a referee takes or refuses an order, and players hear how a match ended.
+pub const ORDER_TIME: Duration = Duration::from_secs(10);
+/// Time in which an ordinary match between players that answer at once is reported.
+pub const REPORT_TIME: Duration = Duration::from_secs(20);
+/// Time in which a match is reported in which somebody does not answer, also by a referee that
+/// knows the documents' times only.
+pub const WORST_TIME: Duration = Duration::from_secs(150);
 /// Time in which an agent says that it lives.
 pub const HEALTH_TIME: Duration = Duration::from_secs(1);
 /// Time in which an agent that was started must have registered.
@@ -36,6 +43,8 @@ pub const WORDS_BYTES_MAX: usize = 2 * 1024;
 pub const CALLS_MAX: usize = 1_024;
 /// Cases that run at the same time where they do not disturb each other.
 pub const TOGETHER: usize = 16;
+/// The same for an agent that does not say how much it takes.
+pub const WIDTH_UNSAID: usize = 4;
 /// How large a body is that nobody needs, and that must not hurt.
 pub const LARGE_BODY_BYTES: usize = 1024 * 1024;
 /// Most changes that are tried to make an answer readable.

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::bench::{Bench, Subject};
 use crate::case::{Case, Lane};
-use crate::limits::{CASE_TIME, ENDING_TIME, SAID_CHARS_MAX, TOGETHER};
+use crate::limits::{CASE_TIME, ENDING_TIME, SAID_CHARS_MAX, TOGETHER, WIDTH_UNSAID};
 use crate::transcript::Entry;
 use crate::verdict::{Finding, Verdict};
 
@@ -33,40 +33,93 @@ pub async fn run(
     subject: &Arc<Subject>,
     done: &mut (dyn FnMut(&Checked) + Send),
 ) -> Vec<Checked> {
-    let mut checked: Vec<(usize, Checked)> = Vec::new();
-    let mut gone = None;
-    for lane in [Lane::Together, Lane::Alone, Lane::Last] {
-        let width = if lane == Lane::Together { TOGETHER } else { 1 };
-        let mut waiting = cases.iter().copied().enumerate().filter(|(_, case)| case.lane == lane);
-        let mut running: JoinSet<(usize, Checked)> = JoinSet::new();
-        loop {
-            while running.len() < width
-                && let Some((index, case)) = waiting.next()
-            {
-                if lane == Lane::Last && gone.is_none() {
-                    gone = restarted(subject).await;
-                }
-                let (subject, gone) = (subject.clone(), gone.clone());
-                running.spawn(async move {
-                    let checked = match gone {
-                        Some(reason) => skipped(case, reason),
-                        None => try_one(case, subject).await,
-                    };
-                    (index, checked)
-                });
-            }
-            let Some(finished) = running.join_next().await else { break };
-            // A case that panics is caught inside; only a runtime that ends cancels tasks.
-            let Ok(mut finished) = finished else { continue };
-            if lane == Lane::Alone && gone.is_none() {
-                gone = revive(&mut finished.1, subject).await;
-            }
-            done(&finished.1);
-            checked.push(finished);
-        }
-    }
+    let of = |lane: Lane| {
+        let all = cases.iter().copied().enumerate();
+        all.filter(|(_, case)| case.lane == lane).collect::<Vec<_>>()
+    };
+    let mut row = Row { subject, done, gone: None, checked: Vec::new() };
+    let again = row.beside_each_other(of(Lane::Together)).await;
+    row.one_by_one(again).await;
+    row.one_by_one(of(Lane::Alone)).await;
+    row.one_by_one(of(Lane::Last)).await;
+    let mut checked = row.checked;
     checked.sort_by_key(|(index, _)| *index);
     checked.into_iter().map(|(_, checked)| checked).collect()
+}
+
+type Numbered = (usize, &'static Case);
+
+/// The cases in a row, and what became of those that were tried.
+struct Row<'a> {
+    subject: &'a Arc<Subject>,
+    done: &'a mut (dyn FnMut(&Checked) + Send),
+    /// Why nothing more can be tried.
+    gone: Option<String>,
+    checked: Vec<(usize, Checked)>,
+}
+
+impl Row<'_> {
+    fn note(&mut self, index: usize, checked: Checked) {
+        (self.done)(&checked);
+        self.checked.push((index, checked));
+    }
+
+    /// Tries cases at the same time. If the agent does not survive it nobody knows which case it
+    /// was: those that did not pass are given back, to be tried alone.
+    async fn beside_each_other(&mut self, cases: Vec<Numbered>) -> Vec<Numbered> {
+        let mut waiting = cases.into_iter();
+        let mut running: JoinSet<(usize, Checked)> = JoinSet::new();
+        let mut doubtful = Vec::new();
+        loop {
+            while running.len() < width(self.subject)
+                && let Some((index, case)) = waiting.next()
+            {
+                let subject = self.subject.clone();
+                running.spawn(async move { (index, try_one(case, subject).await) });
+            }
+            // A case that panics is caught inside; only a runtime that ends cancels tasks.
+            let Some(Ok((index, checked))) = running.join_next().await else { break };
+            match checked.verdict {
+                Verdict::Pass => self.note(index, checked),
+                Verdict::Fail(_) | Verdict::Skipped(_) | Verdict::CheckerError(_) => {
+                    doubtful.push((index, checked));
+                }
+            }
+        }
+        let survived = match &self.subject.agent {
+            Some(agent) => doubtful.is_empty() || !agent.ended_within(ENDING_TIME).await,
+            None => true,
+        };
+        if survived {
+            doubtful.into_iter().for_each(|(index, checked)| self.note(index, checked));
+            return Vec::new();
+        }
+        doubtful.into_iter().map(|(index, checked)| (index, checked.case)).collect()
+    }
+
+    /// Tries cases one after the other, and starts the agent again when one of them ended it.
+    async fn one_by_one(&mut self, cases: Vec<Numbered>) {
+        for (index, case) in cases {
+            if self.gone.is_none() && case.lane != Lane::Alone {
+                self.gone = restarted(self.subject).await;
+            }
+            let mut checked = match &self.gone {
+                Some(reason) => skipped(case, reason.clone()),
+                None => try_one(case, self.subject.clone()).await,
+            };
+            if self.gone.is_none() && case.lane != Lane::Last {
+                self.gone = revive(&mut checked, self.subject).await;
+            }
+            self.note(index, checked);
+        }
+    }
+}
+
+/// How many cases run at the same time: a referee says how many matches it takes.
+fn width(subject: &Subject) -> usize {
+    let said = subject.registered.as_ref().and_then(|one| one.meta.max_concurrent_matches);
+    let said = said.and_then(|said| usize::try_from(said).ok());
+    said.unwrap_or(WIDTH_UNSAID).clamp(1, TOGETHER)
 }
 
 async fn try_one(case: &'static Case, subject: Arc<Subject>) -> Checked {

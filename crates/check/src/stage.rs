@@ -1,22 +1,24 @@
 //! The stage: a stand-in for the manager, at which the agent under test may register. It gives out
 //! ids and tokens as a manager does, so that its proofs are genuine, and keeps what came.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::Mutex;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use hyper::http::request::Parts;
 use league_agent::ambient::{self, OsDice};
-use league_agent::desk::{self, Desk, Signed, refusal};
+use league_agent::desk::{self, Desk, Signed, Witness, refusal};
 use league_agent::endpoint::{Answer, Service};
 use league_agent::guard::lock;
 use league_core::dice::Dice;
-use league_core::id::{AgentId, LeagueId, PlayerId, RefereeId};
+use league_core::id::{AgentId, LeagueId, MatchId, PlayerId, RefereeId};
 use league_core::policy::TokenForm;
 use league_core::proof::{Keys, Secret, Token};
 use league_core::time::Timestamp;
 use league_wire::lenient::Reading;
-use league_wire::message::{Ack, ErrorReport, Meta, Pong, RegisterResponse};
+use league_wire::message::{Ack, AssignedMatches, ErrorReport, Meta, Pong, RegisterResponse};
 use league_wire::{AuthToken, Code, Dialect, Letter, Message, Sender};
 use tokio::sync::watch;
 
@@ -67,6 +69,19 @@ pub struct Registered {
     pub call: Call,
 }
 
+/// Who hears what a referee says of one match.
+pub trait Office: Send + Sync + std::fmt::Debug {
+    /// Answers a letter about the match.
+    fn receive<'a>(&'a self, letter: &'a Letter) -> Answering<'a>;
+
+    /// Notes what a letter looked like, and its answer.
+    fn saw(&self, body: &str, answer: &[u8]);
+}
+
+/// An answer of an office, in the making.
+pub type Answering<'a> =
+    Pin<Box<dyn Future<Output = Result<Message, Box<ErrorReport>>> + Send + 'a>>;
+
 /// The stand-in for the manager.
 #[derive(Debug)]
 pub struct Stage {
@@ -74,8 +89,8 @@ pub struct Stage {
     keys: Keys,
     address: String,
     registered: watch::Sender<Vec<Registered>>,
-    /// The latest call that is being answered; each is answered before it is replaced.
     calls: Mutex<Vec<Call>>,
+    offices: Mutex<BTreeMap<MatchId, Arc<dyn Office>>>,
     /// Everything the stage hears and says.
     pub transcript: Transcript,
 }
@@ -92,6 +107,7 @@ impl Stage {
             address: format!("http://{listening}/mcp"),
             registered: watch::Sender::new(Vec::new()),
             calls: Mutex::default(),
+            offices: Mutex::default(),
             transcript: Transcript::default(),
         }
     }
@@ -116,6 +132,21 @@ impl Stage {
     /// Everybody who registered, in order; changes when somebody does.
     pub fn registered(&self) -> watch::Receiver<Vec<Registered>> {
         self.registered.subscribe()
+    }
+
+    /// Has `office` hear what is said of a match.
+    pub fn open(&self, match_id: MatchId, office: Arc<dyn Office>) {
+        lock(&self.offices).insert(match_id, office);
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "few messages are about one match")]
+    fn office(&self, message: &Message) -> Option<Arc<dyn Office>> {
+        let match_id = match message {
+            Message::MatchResultReport(report) => report.match_id,
+            Message::MatchProgress(progress) => progress.match_id,
+            _ => return None,
+        };
+        lock(&self.offices).get(&match_id).cloned()
     }
 
     /// Every call that came, in order.
@@ -185,11 +216,24 @@ impl Desk for Stage {
                 };
                 Message::RefereeRegisterResponse(accepted(id, &identity))
             }
+            Message::MatchResultReport(_) | Message::MatchProgress(_) => {
+                let office = self.office(&letter.message);
+                let office = office.ok_or_else(|| refusal(Code::G003, "no such match"))?;
+                office.receive(&letter).await?
+            }
+            Message::GetAssignedMatches(_) => {
+                Message::AssignedMatches(AssignedMatches { assignments: vec![] })
+            }
             Message::Ping(_) => Message::Pong(Pong { state: None }),
             Message::GameError(_) | Message::LeagueError(_) => Message::Ack(Ack { of: None }),
             _ => return Err(refusal(Code::E033, "the checker does not answer this")),
         };
         Ok(Signed { league: Some(self.league.clone()), ..message.into() })
+    }
+
+    fn witness(&self, letter: &Letter, _dialect: Dialect, body: &str) -> Option<Witness> {
+        let (office, body) = (self.office(&letter.message)?, body.to_string());
+        Some(Box::new(move |replied| office.saw(&body, replied.body)))
     }
 
     fn reading(&self) -> Reading {

@@ -1,9 +1,9 @@
 //! JSON-RPC: ids, versions, and what is no request.
 
 use bytes::Bytes;
-use league_wire::frame::{Outcome as RpcOutcome, parse_response, split_responses, write_batch};
+use league_wire::frame::{split_responses, write_batch};
 use league_wire::message::Ping;
-use league_wire::{Code, Id, Message};
+use league_wire::{Code, Message};
 use serde_json::Value;
 
 use super::table::{Table, still_plays};
@@ -11,6 +11,7 @@ use crate::answer::Asked;
 use crate::bench::Bench;
 use crate::case::{Case, Level};
 use crate::limits::{JOIN_TIME, TOLD_TIME};
+use crate::probe;
 use crate::verdict::{Halt, Outcome};
 
 const CASE: Case = Case {
@@ -46,7 +47,9 @@ pub(super) static CASES: &[Case] = &[
         sent: "`{\"jsonrpc\": \"2.0\", \"method\"` and nothing more",
         wanted: "a JSON-RPC error −32700 with the id null",
         why: "Whoever sends broken JSON learns it from the answer and not from silence.",
-        run: |bench| Box::pin(told(bench, "{\"jsonrpc\": \"2.0\", \"method\"", Code::ParseError)),
+        run: |bench| {
+            Box::pin(probe::told(bench, "{\"jsonrpc\": \"2.0\", \"method\"", Code::ParseError))
+        },
         ..CASE
     },
     Case {
@@ -56,7 +59,7 @@ pub(super) static CASES: &[Case] = &[
         sent: "`{\"hello\": 1}`",
         wanted: "a JSON-RPC error −32600",
         why: "Whoever sends something else than a request learns what was expected.",
-        run: |bench| Box::pin(told(bench, "{\"hello\": 1}", Code::InvalidRequest)),
+        run: |bench| Box::pin(probe::told(bench, "{\"hello\": 1}", Code::InvalidRequest)),
         ..CASE
     },
     Case {
@@ -66,7 +69,7 @@ pub(super) static CASES: &[Case] = &[
         sent: "the method `no_such_method`",
         wanted: "a JSON-RPC error −32601 with the request's id",
         why: "Callers find out which dialect an agent speaks by what it does not know.",
-        run: |bench| Box::pin(unknown_method(bench)),
+        run: |bench| Box::pin(probe::unknown_method(bench)),
         ..CASE
     },
     Case {
@@ -120,55 +123,6 @@ async fn survives(bench: &Bench, body: &'static [u8], what: &str) -> Outcome {
 /// A player that takes no invitation at all is told of by another case.
 fn first(halt: Halt) -> Halt {
     halt.unless_told_by("player.invite.accepts")
-}
-
-/// Whether `body` is answered with the JSON-RPC error `code`.
-async fn told(bench: &Bench, body: &'static str, code: Code) -> Outcome {
-    let number = code.row().rpc;
-    let name = code.row().description;
-    let json = format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{{\"code\":{number},\"message\":\"{name}\"}}}}"
-    );
-    let got = bench.post(body.as_bytes(), TOLD_TIME).await;
-    let got = got.map_err(|trouble| Halt::fail_with(trouble.to_string(), "answer with", &*json))?;
-    let shown = parse_response(&got.body).map_err(|error| {
-        let sentence = format!("the body is not a JSON-RPC response: {}", error.of_response());
-        Halt::fail_with(sentence, "answer with", &*json)
-    })?;
-    match shown.outcome {
-        RpcOutcome::Error(error) if error.code == number => Ok(()),
-        RpcOutcome::Error(error) => {
-            let sentence = format!("it answered with the error {}", error.code);
-            Err(Halt::fail_with(sentence, "answer with", json))
-        }
-        RpcOutcome::Result(_) => {
-            Err(Halt::fail_with("it answered with a result", "answer with", json))
-        }
-    }
-}
-
-async fn unknown_method(bench: &Bench) -> Outcome {
-    let id = bench.next_id();
-    let body = format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"no_such_method\",\"params\":{{}}}}"
-    );
-    let asked = bench.ask_bytes(Bytes::from(body), TOLD_TIME).await;
-    let json = format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32601,\"message\":\"Method not found\"}}}}"
-    );
-    let got = match &asked.got {
-        Ok(got) => got,
-        Err(trouble) => return Err(Halt::fail_with(trouble.to_string(), "answer with", json)),
-    };
-    let response = parse_response(&got.body).map_err(|error| {
-        let sentence = format!("the body is not a JSON-RPC response: {}", error.of_response());
-        Halt::fail_with(sentence, "answer with", &*json)
-    })?;
-    let is_right = matches!(&response.outcome, RpcOutcome::Error(error) if error.code == -32601);
-    if is_right && response.id == Some(Id::from(id)) {
-        return Ok(());
-    }
-    Err(Halt::fail_with("a method that does not exist was answered otherwise", "answer with", json))
 }
 
 async fn unknown_message(bench: &Bench) -> Outcome {

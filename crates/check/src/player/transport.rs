@@ -4,7 +4,8 @@ use super::table::{Table, still_plays};
 use crate::bench::Bench;
 use crate::case::{Case, Lane, Level};
 use crate::http::{Trouble, post_head};
-use crate::limits::{HEALTH_TIME, JOIN_TIME, LARGE_BODY_BYTES, TOLD_TIME};
+use crate::limits::{JOIN_TIME, LARGE_BODY_BYTES};
+use crate::probe;
 use crate::verdict::{Halt, Outcome};
 
 const CASE: Case = Case {
@@ -97,7 +98,7 @@ pub(super) static CASES: &[Case] = &[
         sent: "GET /mcp",
         wanted: "a status from 400 to 499, such as 405, or 501",
         why: "Browsers and scanners come by; they should see that this is no page.",
-        run: |bench| Box::pin(get(bench)),
+        run: |bench| Box::pin(probe::get(bench)),
         ..CASE
     },
     Case {
@@ -108,7 +109,7 @@ pub(super) static CASES: &[Case] = &[
         sent: "GET /health",
         wanted: "the status 200 within 1 s",
         why: "Whoever runs the agent can see that it lives without asking the league.",
-        run: |bench| Box::pin(health(bench)),
+        run: |bench| Box::pin(probe::health(bench)),
         ..CASE
     },
 ];
@@ -242,27 +243,4 @@ async fn slow_peer(bench: &Bench) -> Outcome {
         }
         Halt::Skip(_) | Halt::Ours(_) => halt,
     })
-}
-
-async fn get(bench: &Bench) -> Outcome {
-    let path = bench.subject.address.path().to_string();
-    let change = "answer GET with the status 405";
-    let got = bench.get(&path, TOLD_TIME).await;
-    let got = got.map_err(|trouble| Halt::fail(trouble.to_string(), change))?;
-    if (400..500).contains(&got.status) || got.status == 501 {
-        return Ok(());
-    }
-    Err(Halt::fail(format!("GET {path} was answered with the status {}", got.status), change))
-}
-
-async fn health(bench: &Bench) -> Outcome {
-    let change = "answer GET /health with the status 200 and a body such as";
-    let json = "{\"status\":\"ok\"}";
-    let got = bench.get("/health", HEALTH_TIME).await;
-    let got = got.map_err(|trouble| Halt::fail_with(trouble.to_string(), change, json))?;
-    if got.status == 200 {
-        return Ok(());
-    }
-    let sentence = format!("GET /health was answered with the status {}", got.status);
-    Err(Halt::fail_with(sentence, change, json))
 }

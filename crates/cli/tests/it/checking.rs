@@ -35,6 +35,27 @@ fn our_player_passes_everything_in_every_dialect() {
     }
 }
 
+const REFEREE: &str = "referee --manager {manager} --listen 127.0.0.1:{port} --data {data}";
+
+// req: MATCH-4, MATCH-6, RESULT-1
+#[test]
+fn our_referee_passes_everything_in_every_dialect() {
+    let place = Place::new();
+    std::thread::scope(|scope| {
+        for dialect in DIALECTS {
+            let place = &place;
+            scope.spawn(move || {
+                let more = ["--dialect", dialect, "--level", "should", "--json"];
+                let run = check(place, "referee", REFEREE, &more);
+                assert_eq!(run.code, Some(0), "{dialect}: {}\n{}", run.stderr, run.stdout);
+                let report: Value = serde_json::from_str(&run.stdout).expect("one JSON document");
+                let passed = report["must"]["passed"].as_u64();
+                assert!(passed >= Some(30), "{dialect}: {}", report["summary"]);
+            });
+        }
+    });
+}
+
 #[test]
 fn what_fails_comes_with_its_reason_and_what_would_pass() {
     let place = Place::new();
