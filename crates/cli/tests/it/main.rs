@@ -13,6 +13,8 @@ mod dialects;
 #[cfg(test)]
 mod disk;
 #[cfg(test)]
+mod examined;
+#[cfg(test)]
 mod guides;
 #[cfg(test)]
 mod headers;
@@ -24,6 +26,10 @@ mod killing;
 mod kits;
 #[cfg(test)]
 mod large;
+#[cfg(test)]
+mod liar;
+#[cfg(test)]
+mod lies;
 #[cfg(test)]
 mod logs;
 #[cfg(test)]
