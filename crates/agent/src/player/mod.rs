@@ -5,6 +5,7 @@ mod answer;
 mod fetch;
 mod guest;
 mod host;
+mod standing;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,7 @@ use futures_util::future::{FutureExt, Shared};
 use league_core::game;
 use league_core::id::{MatchId, PlayerId};
 use league_core::proof::{match_proof, reply_proof};
+use league_wire::frame::parse;
 use league_wire::message::{Ack, ErrorReport, GameJoinAck, GameOver, GameOverAck, Pong};
 use league_wire::{
     AuthToken, Code, Dialect, Envelope, Letter, Message, MessageType, MoveValue, Parity, Sender,
@@ -340,7 +342,11 @@ impl Service for Player {
         if let Some(answer) = self.conduct.interrupt(&body).await {
             return answer;
         }
-        desk::answer(self, &body, peer).await
+        let incoming = parse(&body);
+        match standing::answer(self, &incoming) {
+            Some(answer) => answer,
+            None => desk::answer_parsed(self, incoming, &body, peer).await,
+        }
     }
 
     fn page(&self, path: &str) -> Option<Answer> {

@@ -28,7 +28,7 @@ use super::account;
 use super::breakers::{Line, call_error};
 use super::excuse::{Excuses, Pulse};
 use super::heard::{self, Heard, Remark, Said};
-use super::outbound::{Account, Letters};
+use super::outbound::{self, Account, Letters};
 use super::trouble::Words;
 use super::{Referee, Rules};
 use crate::limits::OPENING_SHARE;
@@ -175,6 +175,7 @@ impl Bout {
         let command = self.excuses.instead_of(&self.machine, now, command);
         // A command that no longer fits came too late; the match goes on without it.
         let Ok(events) = self.machine.drive(now, command) else { return };
+        *lock(&self.letters.state) = outbound::state(self.machine.state());
         for event in &events {
             self.record(now, event);
             self.count_silence(event);

@@ -16,6 +16,7 @@ use league_core::game;
 use league_core::id::{AgentId, MatchId};
 use league_core::referee::Command;
 use league_core::seat::Seat;
+use league_wire::frame::parse;
 use league_wire::lenient::Reading;
 use league_wire::message::{Ack, ErrorReport, Pong, StartMatch, StartMatchAck};
 use league_wire::{Code, Decision, Dialect, Envelope, Letter, Message, MessageType, Sender};
@@ -25,7 +26,7 @@ use super::account;
 use super::bout::{self, Bout};
 use super::heard::{self, Said};
 use super::outbound::Letters;
-use super::{Referee, Rules, Running};
+use super::{Referee, Rules, Running, standing};
 use crate::limits::MATCH_INBOX_MAX;
 
 /// A referee behind its endpoint.
@@ -206,7 +207,11 @@ impl Service for RefereeDesk {
         // Letters of a batch are not told apart: what belongs to another match stays out.
         let is_single = body.trim_ascii_start().starts_with(b"{");
         let desk = Self { referee: self.referee.clone(), body: is_single.then(|| body.clone()) };
-        desk::answer(&desk, &body, peer).await
+        let incoming = parse(&body);
+        match standing::answer(&self.referee, &incoming) {
+            Some(answer) => answer,
+            None => desk::answer_parsed(&desk, incoming, &body, peer).await,
+        }
     }
 
     fn component(&self) -> Component {

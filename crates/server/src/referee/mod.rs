@@ -13,6 +13,7 @@ mod outbound;
 mod recorder;
 mod relayed;
 mod search;
+mod standing;
 mod summary;
 mod trouble;
 

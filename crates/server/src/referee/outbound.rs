@@ -56,6 +56,8 @@ pub(super) struct Letters {
     pub(super) clock_skew: Duration,
     /// Whether a player showed its whole token where a proof would have done.
     pub(super) token_shown: Seats<AtomicBool>,
+    /// Where the match is.
+    pub(super) state: Mutex<MatchState>,
     /// The shape in which each player is spoken to.
     pub(super) dialects: Seats<Mutex<Dialect>>,
     /// What was not as it should be in answers that were understood.
@@ -81,16 +83,16 @@ impl Letters {
         };
         let (token_shown, recorder) = (Seats::default(), Mutex::new(Recorder::new(about)));
         let dialects = Seats::from_fn(|seat| Mutex::new(order.players[seat].dialect));
-        let (deviations, searches) = (Seats::default(), Seats::default());
         Self {
             me,
             order,
             conversation,
             clock_skew,
             token_shown,
+            state: Mutex::new(MatchState::Pending),
             dialects,
-            deviations,
-            searches,
+            deviations: Seats::default(),
+            searches: Seats::default(),
             recorder,
         }
     }

@@ -53,6 +53,8 @@ mod spoken;
 #[cfg(test)]
 mod stage;
 #[cfg(test)]
+mod standing;
+#[cfg(test)]
 mod stranger;
 #[cfg(test)]
 mod traffic;

@@ -7,12 +7,14 @@ pub mod chat;
 pub mod client;
 mod errand;
 mod form;
+mod state;
 #[cfg(test)]
 mod tests;
 mod tool;
 
 pub use errand::{Errand, Scene, ToolCall, answer_of, errand, failure_of, object_of, write_answer};
 pub use form::Malformed;
+pub use state::{MatchStanding, PlayerStanding, StateCall, StateQuery};
 pub use tool::Tool;
 
 use crate::fields::Fields;
