@@ -98,6 +98,10 @@ function checkFields(message, spec, at) {
   }
 }
 
+// What whoever is suspended is told, whether its document lists it or not. A match that somebody
+// loses technically has no number, and lacks a choice: those are null.
+const UNLISTED = { SUSPENSION_NOTICE: {}, PING: {} };
+
 // Documents 002 and 003 have messages that 000 lists the fields of, and the other way round: they
 // describe one protocol. A type that a document of this family lacks has an empty row.
 const DOCUMENT_000 = {
@@ -124,7 +128,8 @@ const DOCUMENT_000 = {
     match_id: TEXT,
     game_result: {
       status: oneOf("WIN", "DRAW", "CANCELLED"), winner_player_id: nullable(TEXT),
-      drawn_number: INTEGER, number_parity: PARITY, choices: byPlayer(PARITY), reason: TEXT,
+      drawn_number: nullable(INTEGER), number_parity: nullable(PARITY),
+      choices: byPlayer(nullable(PARITY)), reason: TEXT,
     },
   },
   LEAGUE_STANDINGS_UPDATE: {
@@ -140,6 +145,7 @@ const DOCUMENT_000 = {
     champion: { player_id: TEXT, display_name: TEXT, points: INTEGER },
     final_standings: [{ rank: INTEGER, player_id: TEXT, display_name: TEXT, points: INTEGER }],
   },
+  ...UNLISTED,
   LEAGUE_ERROR: { error_code: TEXT, error_description: TEXT, context: OBJECT },
   GAME_ERROR: {
     match_id: TEXT, error_code: TEXT, error_description: TEXT, affected_player: nullable(TEXT),
@@ -167,8 +173,8 @@ const DOCUMENT_002 = {
   CHOOSE_PARITY: { match_id: TEXT, opponent_id: TEXT, standings: LIST, game_history: LIST },
   GAME_OVER: {
     match_id: TEXT, winner_id: nullable(TEXT),
-    result_type: oneOf("WIN", "LOSS", "TIE", "TECHNICAL_LOSS"), drawn_number: INTEGER,
-    choices: byPlayer(PARITY), points_awarded: byPlayer(INTEGER),
+    result_type: oneOf("WIN", "LOSS", "TIE", "TECHNICAL_LOSS"), drawn_number: nullable(INTEGER),
+    choices: byPlayer(nullable(PARITY)), points_awarded: byPlayer(INTEGER),
     game_state: oneOf("COMPLETED", "ABORTED"),
   },
   STANDINGS_UPDATE: {
@@ -179,7 +185,7 @@ const DOCUMENT_002 = {
     }],
   },
   LEAGUE_COMPLETED: {},
-  SUSPENSION_NOTICE: {},
+  ...UNLISTED,
   LEAGUE_ERROR: { error_code: TEXT, error_name: TEXT, error_description: TEXT },
   GAME_ERROR: {
     match_id: TEXT, player_id: TEXT, error_code: TEXT, error_name: TEXT,
@@ -208,12 +214,14 @@ const DOCUMENT_003 = {
     match_id: TEXT, game_type: TEXT,
     game_result: {
       status: oneOf("WIN", "DRAW", "TECHNICAL_LOSS"),
-      winner_player_id: optional(nullable(TEXT)), drawn_number: INTEGER, number_parity: PARITY,
-      choices: byPlayer(PARITY), reason: optional(TEXT),
+      winner_player_id: optional(nullable(TEXT)), drawn_number: nullable(INTEGER),
+      number_parity: nullable(PARITY), choices: byPlayer(nullable(PARITY)),
+      reason: optional(TEXT),
     },
   },
   LEAGUE_STANDINGS_UPDATE: {},
   LEAGUE_COMPLETED: {},
+  ...UNLISTED,
   LEAGUE_ERROR: {
     error_code: TEXT, error_description: TEXT, affected_player: nullable(TEXT),
     action_required: TEXT,
@@ -251,6 +259,7 @@ const DOCUMENT_004 = {
   MOVE_REQUEST: { match_id: TEXT, move_request: { valid_options: LIST } },
   GAME_RESULT: { match_id: TEXT },
   LEAGUE_STANDINGS_UPDATE: {},
+  ...UNLISTED,
   LEAGUE_ERROR: { error_code: CODE_004 },
   GAME_ERROR: { error_code: CODE_004 },
   PLAYER_REGISTER_RESPONSE: { status: oneOf("ACCEPTED"), player_id: TEXT },
@@ -640,11 +649,7 @@ class Player {
     const [type, message] = this.dialect.open(frame.method, frame.params);
     const listed = Object.hasOwn(this.dialect.document, type);
     expect(listed, "message type", "one of the document", type);
-    // Whoever deviates may lose without a game, of which the document says nothing.
-    const isLost = type === this.dialect.over && this.deviation.countedAs !== null;
-    if (!(isLost && message.game_result.drawn_number === null)) {
-      checkFields(message, this.dialect.document[type], type);
-    }
+    checkFields(message, this.dialect.document[type], type);
     if (this.dialect.needsToken) {
       expect(message.auth_token, `${type}.auth_token`, "a token", "nothing");
     }

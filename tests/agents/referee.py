@@ -814,7 +814,8 @@ class Referee:
     def poll(self):
         """Asks for matches, as one does whom nobody can call."""
         while True:
-            said = self.manager("GET_ASSIGNED_MATCHES", {}, "ASSIGNED_MATCHES")
+            asked = {"league_id": self.league} if self.league else {}
+            said = self.manager("GET_ASSIGNED_MATCHES", asked, "ASSIGNED_MATCHES")
             for order in said["assignments"]:
                 self.take(order)
             threading.Event().wait(0.2)
