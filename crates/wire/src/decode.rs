@@ -67,6 +67,14 @@ impl DecodeError {
         Self::wrong(Code::E015, &at, format!("{expected}, as in the call"), got.to_string())
     }
 
+    /// The answer at `at` says `got` where the call says `expected`.
+    pub fn contradicts(code: Code, at: &str, expected: &str, got: &str) -> Self {
+        let right = render_text(expected);
+        let fix = format!("change `{at}` to {right}");
+        let expected = format!("{right}, as in the call");
+        Self::wrong(code, at, expected, render_text(got)).fixed_by(fix)
+    }
+
     /// Where, what was expected and what came, without advice.
     pub fn in_short(&self) -> String {
         let Self { at, expected, got, .. } = self;

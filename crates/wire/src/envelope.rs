@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use league_core::id::{ConversationId, LeagueId};
+use league_core::id::{ConversationId, GameType, LeagueId, RoundId};
 use league_core::time::Timestamp;
 
 use crate::code::Code;
@@ -49,6 +49,10 @@ pub struct ReplyEnvelope {
     pub token: Option<AuthToken>,
     /// The league it is about.
     pub league_id: Option<LeagueId>,
+    /// The round it is about, where a player answers in a match and says so.
+    pub round_id: Option<RoundId>,
+    /// The game it is about, where a player answers in a match and says so.
+    pub game_type: Option<GameType>,
 }
 
 impl Envelope {
@@ -76,6 +80,15 @@ impl ReplyEnvelope {
         kind: MessageType,
         whole: bool,
     ) -> Result<Self, DecodeError> {
+        let mut read = Self::read_common(f, kind, whole)?;
+        if kind.is_players_answer() {
+            read.round_id = f.optional("round_id")?;
+            read.game_type = f.optional("game_type")?;
+        }
+        Ok(read)
+    }
+
+    fn read_common(f: &Fields<'_>, kind: MessageType, whole: bool) -> Result<Self, DecodeError> {
         if whole {
             return Envelope::read(f, kind).map(Self::from);
         }
@@ -90,6 +103,8 @@ impl ReplyEnvelope {
             conversation: f.optional("conversation_id")?,
             token: token(f, kind)?,
             league_id: f.optional("league_id")?,
+            round_id: None,
+            game_type: None,
         })
     }
 }
@@ -102,6 +117,8 @@ impl From<Envelope> for ReplyEnvelope {
             conversation: Some(envelope.conversation),
             token: envelope.token,
             league_id: envelope.league_id,
+            round_id: None,
+            game_type: None,
         }
     }
 }

@@ -163,8 +163,12 @@ impl Letters {
             if let Some(own) = way.own {
                 heard.deviations.note(own_method(letter.message.kind(), way.dialect, own));
             }
+            if reading.is_lenient() {
+                self.forgive(seat, way.dialect, heard);
+            }
             self.count(seat, heard);
-            heard::objection(is_proved, self.order.match_id, &heard.meaning.message)
+            let contradiction = self.contradiction(seat, way.dialect, &heard.meaning);
+            heard::objection(is_proved, contradiction)
         };
         let wanted = Wanted { expected, reading, judge: &judge };
         let question = question(&referee.players, letter, way);

@@ -21,7 +21,7 @@ use league_core::referee::{
 use league_core::retry::RetryPlan;
 use league_core::seat::{Seat, Seats};
 use league_core::time::Timestamp;
-use league_wire::{Decision, DecodeError, Message, MessageType};
+use league_wire::{Decision, Message, MessageType};
 use tokio::sync::mpsc;
 
 use super::account;
@@ -284,6 +284,7 @@ impl Bout {
         let was_trial = self.on_trial[seat];
         let budget = deadline.since(ambient::now());
         let message = self.letters.invitation(seat, budget);
+        let kind = message.kind();
         let (referee, letters) = (self.referee.clone(), self.letters.clone());
         self.asks.push(Box::pin(async move {
             let expected = [MessageType::GameJoinAck];
@@ -296,14 +297,15 @@ impl Bout {
             let reply = match asked.reply {
                 Ok(reply) if letters.is_proved(seat, &reply.envelope) => reply,
                 Ok(_) => return Some(Heard::Unproved { seat }),
-                Err(error) => return heard::unanswered(seat, None, error),
+                Err(error) => {
+                    let called = (kind, letters.dialect(seat));
+                    return heard::unanswered(seat, None, called, error);
+                }
             };
-            let Message::GameJoinAck(ack) = reply.message else { return None };
-            let match_id = letters.order.match_id;
-            if ack.match_id != match_id {
-                let error = DecodeError::another_match("result", match_id, ack.match_id);
+            if let Some(error) = letters.contradiction(seat, letters.dialect(seat), &reply) {
                 return Some(Heard::Receipt { seat, remark: Remark::Unreadable(error) });
             }
+            let Message::GameJoinAck(ack) = reply.message else { return None };
             Some(Heard::Command(Command::Join { seat, answer: heard::join(&ack) }))
         }));
     }
@@ -323,16 +325,21 @@ impl Bout {
                 // It must come first; whoever does not hear it may still hear the question.
                 drop(letters.tell_player(&referee, seat, opening, opening_time).await);
             }
-            let expected = message.kind().answers();
+            let kind = message.kind();
+            let expected = kind.answers();
             let reply = letters.ask_player(&referee, seat, message, expected, last).await.reply;
             line.settled(call_error(&reply), false);
             let reply = match reply {
                 Ok(reply) if letters.is_proved(seat, &reply.envelope) => reply,
                 Ok(_) => return Some(Heard::Unproved { seat }),
-                Err(error) => return heard::unanswered(seat, Some(attempt), error),
+                Err(error) => {
+                    let called = (kind, letters.dialect(seat));
+                    return heard::unanswered(seat, Some(attempt), called, error);
+                }
             };
             let said = Said::of(&reply.message)?;
-            Some(heard::choice(seat, letters.order.match_id, &said))
+            let contradiction = letters.contradiction(seat, letters.dialect(seat), &reply);
+            Some(heard::choice(seat, &said, contradiction))
         }));
     }
 

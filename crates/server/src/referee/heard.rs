@@ -5,20 +5,18 @@ use std::sync::Arc;
 use league_agent::caller::CallError;
 use league_agent::exchange::AskError;
 use league_core::game::Move;
-use league_core::id::MatchId;
 use league_core::limits::NONCE_BYTES_MAX;
 use league_core::proof::Proof;
 use league_core::referee::{Answer, Command, Fault, Join, Sealed};
 use league_core::seat::Seat;
-use league_wire::lenient::Slip;
 use league_wire::message::GameJoinAck;
-use league_wire::{Code, DecodeError, Message, MoveValue};
+use league_wire::{Code, DecodeError, Dialect, Message, MessageType, MoveValue};
 
 use crate::limits::CAUSE_BYTES_MAX;
 
 /// What is wrong with an answer that shows somebody else's token, or an old proof.
-pub(super) const UNPROVED: &str =
-    "refused as unproved: its auth_token is neither this match's proof nor the player's token";
+pub(super) const UNPROVED: &str = "refused as unproved: its auth_token is neither this match's proof nor the player's token; \
+     send one of them, or none on the connection that we opened";
 
 /// What came of a call.
 pub(super) enum Heard {
@@ -49,15 +47,15 @@ pub(super) enum Remark {
     Unproved,
     /// Nothing at all: there was no connection, or it broke off.
     Unreached(String),
-    /// Nothing of the protocol.
-    Other(String),
+    /// Nothing of the protocol, and what to change if that is known.
+    Other { words: String, fix: Option<String> },
 }
 
 impl Remark {
     /// Whether an answer came which cannot be used.
     pub(super) const fn is_unusable(&self) -> bool {
         match self {
-            Self::Unreadable(_) | Self::Other(_) => true,
+            Self::Unreadable(_) | Self::Other { .. } => true,
             Self::Receipt(_) | Self::Unproved | Self::Unreached(_) => false,
         }
     }
@@ -65,8 +63,14 @@ impl Remark {
 
 /// What a call that brought no usable answer means; `None` if the machine's own deadline says when
 /// silence counts.
-pub(super) fn unanswered(seat: Seat, window: Option<u32>, error: AskError) -> Option<Heard> {
+pub(super) fn unanswered(
+    seat: Seat,
+    window: Option<u32>,
+    called: (MessageType, Dialect),
+    error: AskError,
+) -> Option<Heard> {
     let failed = |delivered, remark| Some(Heard::Failed { seat, window, delivered, remark });
+    let other = |words: String, fix| Some(Remark::Other { words: clipped(words), fix });
     match error {
         AskError::Decode(error) if error.is_receipt() => {
             Some(Heard::Receipt { seat, remark: Remark::Receipt(error) })
@@ -84,21 +88,47 @@ pub(super) fn unanswered(seat: Seat, window: Option<u32>, error: AskError) -> Op
             CallError::BadAddress(_) | CallError::Forbidden(_) => {
                 failed(false, Some(Remark::Unreached(clipped(call.to_string()))))
             }
-            CallError::Busy => failed(false, Some(Remark::Other(call.to_string()))),
+            CallError::Busy => failed(false, other(call.to_string(), None)),
             CallError::Broken(_) => {
                 failed(true, Some(Remark::Unreached(clipped(call.to_string()))))
             }
-            CallError::TooLarge => failed(true, Some(Remark::Other(call.to_string()))),
+            CallError::TooLarge => failed(true, other(call.to_string(), None)),
             CallError::TimedOut(_) => None,
         },
         AskError::Refused { code, .. } if code == Code::MethodNotFound.row().rpc => {
-            let advice = Slip::OwnMethod.fix();
-            failed(true, Some(Remark::Other(clipped(format!("{error}; {advice}")))))
+            let fix = named(called);
+            failed(true, other(format!("{error}; {fix}"), Some(fix)))
         }
         AskError::Frame { .. }
         | AskError::WrongId { .. }
         | AskError::Refused { .. }
-        | AskError::Deviates(_) => failed(true, Some(Remark::Other(clipped(error.to_string())))),
+        | AskError::Deviates(_) => failed(true, other(error.to_string(), advice(&error))),
+    }
+}
+
+/// What to change for a call that nobody knows by its name.
+fn named((kind, dialect): (MessageType, Dialect)) -> String {
+    match dialect {
+        Dialect::Tool => format!("offer the tool {:?}", kind.method(Dialect::Flat)),
+        Dialect::Flat
+        | Dialect::Typed
+        | Dialect::V21
+        | Dialect::Enveloped
+        | Dialect::Payload
+        | Dialect::Wrapped => format!("take the call under the method {:?}", kind.method(dialect)),
+    }
+}
+
+/// What to change in an answer that is not the one that was expected, if it is known.
+fn advice(error: &AskError) -> Option<String> {
+    match error {
+        AskError::Frame { source, .. } => source.advice.clone(),
+        AskError::WrongId { sent, .. } => {
+            Some(format!("repeat the request's `id`, which was {sent}"))
+        }
+        AskError::Deviates(deviation) => Some(deviation.fix.clone()),
+        AskError::Decode(error) => Some(error.fix.clone().into_owned()),
+        AskError::Call(_) | AskError::Refused { .. } => None,
     }
 }
 
@@ -127,22 +157,20 @@ fn clipped(mut text: String) -> String {
 }
 
 /// What is wrong with an answer that could be read, and the code for it: it does not prove itself,
-/// or is about another match.
+/// or contradicts the call.
 pub(super) fn objection(
     is_proved: bool,
-    match_id: MatchId,
-    message: &Message,
+    contradiction: Option<DecodeError>,
 ) -> Option<(String, Code)> {
     if !is_proved {
         return Some((UNPROVED.into(), Code::E012));
     }
-    let named = message.match_id().filter(|named| *named != match_id)?;
-    Some((DecodeError::another_match("result", match_id, named).to_string(), Code::E015))
+    contradiction.map(|error| (error.to_string(), error.code))
 }
 
 /// A result that is no answer, as the transcript has it. Nothing is wrong with it.
 pub(super) fn receipt(error: &DecodeError) -> String {
-    let why = error.in_short();
+    let why = error.in_full();
     format!("a receipt; the answer may come as a call of its own, since as an answer {why}")
 }
 
@@ -187,7 +215,6 @@ pub(super) fn join(ack: &GameJoinAck) -> Join {
 
 /// What a player said it chose, whichever kind of move it was asked for.
 pub(super) struct Said<'a> {
-    pub(super) match_id: MatchId,
     chosen: Option<Move>,
     nonce: Option<&'a str>,
     proof: Option<&'a str>,
@@ -197,28 +224,28 @@ impl<'a> Said<'a> {
     /// What `message` says; `None` if it does not answer a call for a move.
     #[expect(clippy::wildcard_enum_match_arm, reason = "two messages answer such a call")]
     pub(super) fn of(message: &'a Message) -> Option<Self> {
-        let (match_id, chosen, nonce, proof) = match message {
+        let (chosen, nonce, proof) = match message {
             Message::ChooseParityResponse(it) => {
-                (it.match_id, Move::word(it.choice.word()), &it.nonce, &it.choice_proof)
+                (Move::word(it.choice.word()), &it.nonce, &it.choice_proof)
             }
             Message::GameMoveResponse(it) => {
                 let chosen = match &it.move_data {
                     MoveValue::Text(word) => Move::word(word),
                     MoveValue::Number(number) => Some(Move::Number(*number)),
                 };
-                (it.match_id, chosen, &it.nonce, &it.choice_proof)
+                (chosen, &it.nonce, &it.choice_proof)
             }
             _ => return None,
         };
-        Some(Self { match_id, chosen, nonce: nonce.as_deref(), proof: proof.as_deref() })
+        Some(Self { chosen, nonce: nonce.as_deref(), proof: proof.as_deref() })
     }
 }
 
-/// A choice on a connection of ours, which may still name another match.
-pub(super) fn choice(seat: Seat, match_id: MatchId, said: &Said<'_>) -> Heard {
-    if said.match_id != match_id {
-        let error = DecodeError::another_match("result", match_id, said.match_id);
-        return Heard::Faulty { seat, fault: Fault::WrongMatch, error };
+/// A choice on a connection of ours, which may still contradict the call.
+pub(super) fn choice(seat: Seat, said: &Said<'_>, contradiction: Option<DecodeError>) -> Heard {
+    if let Some(error) = contradiction {
+        let fault = fault(error.code).unwrap_or(Fault::MissingField);
+        return Heard::Faulty { seat, fault, error };
     }
     match answer("result", said) {
         Ok(answer) => Heard::Command(Command::Answer { seat, answer }),

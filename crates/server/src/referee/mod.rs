@@ -1,6 +1,7 @@
 //! The referee as a service: takes matches from the manager and runs each as a task of its own.
 
 mod account;
+mod agreement;
 mod asking;
 mod bout;
 mod breakers;

@@ -166,10 +166,11 @@ fn explained(code: Code, text: &str, remark: Option<&Remark>) -> ErrorReport {
             ErrorReport { action_required: PROVE.into(), ..report }
         }
         Some(Remark::Unreached(why)) => ErrorReport::new(code, why.clone()),
-        Some(Remark::Other(words)) => {
+        Some(Remark::Other { words, fix }) => {
             let report =
                 ErrorReport::new(code, format!("{text}; what came was no answer: {words}"));
-            ErrorReport { action_required: RESPOND.into(), ..report }
+            let fix = fix.clone().unwrap_or_else(|| RESPOND.into());
+            ErrorReport { action_required: fix, ..report }
         }
     }
 }
@@ -189,7 +190,9 @@ fn refused(
             let code = ErrorReport::new(code, "").code;
             ErrorReport { code, description, ..ErrorReport::from(error) }
         }
-        Some(Remark::Receipt(_) | Remark::Unproved | Remark::Unreached(_) | Remark::Other(_))
+        Some(
+            Remark::Receipt(_) | Remark::Unproved | Remark::Unreached(_) | Remark::Other { .. },
+        )
         | None => ErrorReport::new(code, text),
     };
     match machine.options(seat) {
@@ -305,7 +308,7 @@ impl Words<'_> {
             }
             Some(Remark::Unproved) => (Code::E012, format!("the answer was {UNPROVED}")),
             Some(Remark::Unreached(why)) => (Code::E009, why.clone()),
-            Some(Remark::Other(words)) => {
+            Some(Remark::Other { words, .. }) => {
                 (Code::E009, format!("what came was no usable answer: {words}"))
             }
         }
@@ -333,7 +336,7 @@ impl Words<'_> {
     }
 
     fn short(&self, error: &DecodeError) -> String {
-        if self.is_discreet { error.without_choice().in_short() } else { error.in_short() }
+        if self.is_discreet { error.without_choice().in_full() } else { error.in_full() }
     }
 }
 
@@ -349,6 +352,10 @@ mod tests {
         let policy = Arc::new(Policy::build(RuleSet::V21, []).unwrap());
         let game = game::by_name("even_odd").unwrap();
         Match::new("R1M1".parse().unwrap(), &*game, policy)
+    }
+
+    fn other() -> Remark {
+        Remark::Other { words: "HTTP status 500".into(), fix: None }
     }
 
     #[test]
@@ -377,7 +384,7 @@ mod tests {
         assert!(unproved.1.contains("refused as unproved"), "{}", unproved.1);
         let broken = told(Some(Remark::Unreached("the connection broke off: reset".into())));
         assert_eq!(broken, (Code::E009, "the connection broke off: reset".into()));
-        let other = told(Some(Remark::Other("HTTP status 500".into())));
+        let other = told(Some(other()));
         assert!(other.1.ends_with("HTTP status 500"), "{}", other.1);
     }
 
@@ -391,7 +398,9 @@ mod tests {
         let fix = error.fix.to_string();
         assert!(!fix.is_empty());
         assert_eq!(told(Some(Remark::Receipt(error))), fix);
-        assert_eq!(told(Some(Remark::Other("HTTP status 500".into()))), RESPOND);
+        assert_eq!(told(Some(other())), RESPOND);
+        let known = Remark::Other { words: "no".into(), fix: Some("say yes".into()) };
+        assert_eq!(told(Some(known)), "say yes");
         assert_eq!(told(Some(Remark::Unproved)), PROVE);
     }
 }

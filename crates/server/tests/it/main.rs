@@ -2,6 +2,8 @@
 //! whole process can show.
 
 #[cfg(test)]
+mod agreement;
+#[cfg(test)]
 mod assigned;
 #[cfg(test)]
 mod authentication;

@@ -11,7 +11,8 @@ use std::str::FromStr;
 
 pub(crate) use read::needed_context;
 pub use read::{
-    answer_name, decode_error, decode_request, decode_request_if, decode_result, spoken,
+    answer_name, answer_path, decode_error, decode_request, decode_request_if, decode_result,
+    spoken,
 };
 pub use tool::{ToolError, tool_error};
 pub(crate) use write::write_letter;

@@ -193,6 +193,16 @@ fn read_reply(
     Ok(Reply { envelope, message: Message::read(kind, fields)? })
 }
 
+/// Where the field `name` of an answer in `dialect` stands.
+pub fn answer_path(dialect: Dialect, name: &str) -> String {
+    let outer = match dialect.shape() {
+        Some(shape) if !shape.is_in_envelope(name) => "result.payload",
+        Some(Shape::Apart) => "result.envelope",
+        Some(Shape::Payload) | None => "result",
+    };
+    format!("{outer}.{name}")
+}
+
 /// Reads the data of a JSON-RPC error: a LEAGUE_ERROR or GAME_ERROR in any dialect, of which only
 /// the code must be there.
 ///

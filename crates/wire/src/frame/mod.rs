@@ -108,11 +108,13 @@ pub struct FrameError {
     pub code: Code,
     /// What is wrong.
     pub detail: String,
+    /// What to change, if more is known than what is wrong.
+    pub advice: Option<String>,
 }
 
 impl FrameError {
     fn new(id: Option<Id>, code: Code, detail: impl Into<String>) -> Self {
-        Self { id, code, detail: detail.into() }
+        Self { id, code, detail: detail.into(), advice: None }
     }
 
     fn invalid(id: Option<Id>, detail: impl Into<String>) -> Self {
@@ -122,7 +124,8 @@ impl FrameError {
     /// The same error with the `advice` that a lenient reader would give.
     #[must_use]
     pub fn advised(self, advice: &str) -> Self {
-        Self { detail: format!("{}; {advice}", self.detail), ..self }
+        let detail = format!("{}; {advice}", self.detail);
+        Self { detail, advice: Some(advice.into()), ..self }
     }
 
     /// What is wrong with a body that should have been a response.

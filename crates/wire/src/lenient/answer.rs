@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use super::deviation::{Deviations, Slip};
 use super::gather::{Field, gather};
-use super::place::{Form, Laid, place};
+use super::place::{Doubt, Form, Laid, place};
 use super::slots::{self, CONVERSATION, MESSAGE_ID, MESSAGE_TYPE, PROTOCOL, SENDER, TIMESTAMP};
 use super::{Doubtful, Guess, Understood, spelling};
 use crate::code::Code;
-use crate::decode::{DecodeError, render};
+use crate::decode::{DecodeError, render, render_text};
 use crate::dialect::{Dialect, Reply, decode_result};
 use crate::envelope;
 use crate::fields::Fields;
@@ -129,6 +129,9 @@ fn unframed<'a>(
         deviations.note(Slip::ReplyAsRequest.at("params"));
         return Some(("params".into(), params, others()?.collect()));
     }
+    if member("jsonrpc").is_some() && member("result").is_some() {
+        return None;
+    }
     deviations.note(Slip::ReplyWithoutFrame.at("the body"));
     Some((String::new(), whole, Vec::new()))
 }
@@ -147,12 +150,16 @@ fn read(
     let form = Form { dialect: asked.dialect, base: base.into() };
     let mut fields = gather(base, message, &[]).ok_or(None)?;
     fields.extend(above);
-    let kind = kind(&fields, asked.expected, &form, &mut deviations).ok_or(None)?;
+    let kind = match kind(&fields, asked.expected, &form, &mut deviations) {
+        Ok(kind) => kind,
+        Err(doubt) => return Err(doubt.map(|mistake| doubtful(*mistake, deviations, false))),
+    };
+    let is_move = kind != MessageType::GameJoinAck;
     let mut laid = match place(&fields, kind, &form, &mut deviations) {
         Ok(laid) => laid,
-        Err(doubt) => return Err(doubt.map(|mistake| doubtful(*mistake, deviations, true))),
+        Err(doubt) => return Err(doubt.map(|mistake| doubtful(*mistake, deviations, is_move))),
     };
-    let is_answer = laid.decides(kind) && kind != MessageType::GameJoinAck;
+    let is_answer = laid.decides(kind) && is_move;
     complete(&mut laid, kind, &form, &mut deviations);
     let json = laid.json();
     // Document 003 asks for no more than protocol and type in an answer.
@@ -186,7 +193,7 @@ fn kind(
     expected: &[MessageType],
     form: &Form,
     deviations: &mut Deviations,
-) -> Option<MessageType> {
+) -> Result<MessageType, Doubt> {
     let mut left: Vec<MessageType> = expected.to_vec();
     let mut spelled = Vec::new();
     for (field, name) in told_types(fields) {
@@ -196,11 +203,17 @@ fn kind(
             continue;
         }
         left.retain(|kind| kinds.contains(kind));
+        if left.is_empty() {
+            let names = expected.iter().map(|kind| format!("{:?}", kind.name(form.dialect)));
+            let names = names.collect::<Vec<_>>().join(" or ");
+            let (at, got) = (field.path(), render_text(&name));
+            return Err(Some(Box::new(DecodeError::wrong(Code::E003, &at, names, got))));
+        }
         spelled.push((field, name));
     }
-    let [kind] = left[..] else { return None };
+    let [kind] = left[..] else { return Err(None) };
     note_spelling(kind, &spelled, form, deviations);
-    Some(kind)
+    Ok(kind)
 }
 
 /// The fields that may tell a type, with what they tell.

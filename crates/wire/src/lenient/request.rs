@@ -130,8 +130,9 @@ impl Draft<'_> {
         let mut deviations = Deviations::default();
         let kind = self.kind(&mut deviations).ok_or(None)?;
         let registers = kind.meta_field().is_some();
-        if registers && role::is_denied(&self.fields, kind) {
-            return Err(None);
+        let denial = registers.then(|| role::denial(&self.fields, kind)).flatten();
+        if let Some(mistake) = denial {
+            return Err(doubtful(mistake, deviations));
         }
         let mut laid = match place(&self.fields, kind, &self.form, &mut deviations) {
             Ok(laid) => laid,

@@ -4,6 +4,7 @@ use super::gather::Field;
 use super::spelling;
 use crate::code::Code;
 use crate::decode::{DecodeError, render};
+use crate::dialect::Dialect;
 use crate::message::MessageType;
 use crate::sender::Sender;
 
@@ -39,10 +40,16 @@ pub(super) fn told(fields: &[Field<'_>]) -> Result<Option<MessageType>, DecodeEr
     Ok(known.map(|(kind, _)| kind))
 }
 
-/// Whether `fields` speak of the other kind of agent than registers by `kind`.
-pub(super) fn is_denied(fields: &[Field<'_>], kind: MessageType) -> bool {
-    let other = if kind == PLAYER { REFEREE } else { PLAYER };
-    fields.iter().any(|field| of(field).is_ok_and(|told| told == Some(other)))
+/// What is wrong with a registration by `kind` whose fields speak of the other kind of agent.
+pub(super) fn denial(fields: &[Field<'_>], kind: MessageType) -> Option<DecodeError> {
+    let (own, other) = if kind == PLAYER { (PLAYER, REFEREE) } else { (REFEREE, PLAYER) };
+    let is_other = |field: &&Field<'_>| of(field).is_ok_and(|told| told == Some(other));
+    let field = fields.iter().find(is_other)?;
+    let [own, other] = [own, other].map(|kind| kind.method(Dialect::Flat));
+    let expected = format!("nothing that contradicts the method {own:?}");
+    let got = render(&field.name, field.value);
+    let fix = format!("leave `{}` out, or call {other:?}", field.path());
+    Some(DecodeError::wrong(Code::E003, &field.path(), expected, got).fixed_by(fix))
 }
 
 /// Whether a field can only tell what kind of agent somebody is.

@@ -328,6 +328,11 @@ impl MessageType {
         })
     }
 
+    /// Whether a player answers with it in a match.
+    pub(crate) const fn is_players_answer(self) -> bool {
+        matches!(self, Self::GameJoinAck | Self::ChooseParityResponse | Self::GameMoveResponse)
+    }
+
     /// Whether its `auth_token` is a new token for the receiver.
     pub(crate) const fn grants_token(self) -> bool {
         matches!(self, Self::RefereeRegisterResponse | Self::LeagueRegisterResponse)

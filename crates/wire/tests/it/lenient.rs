@@ -401,6 +401,8 @@ fn what_is_not_understood_is_told_where_it_stands() {
         (missing.in_short().as_str(), &*missing.fix),
         ("`result.match_id` is missing", "add `result.match_id`")
     );
+    let other = mistake(json!({"match_id": "R1M1", "choice": "odd", "type": "GAME_DECLINE"}));
+    assert_eq!(other.fix, "change `result.type` to \"CHOOSE_PARITY_RESPONSE\"");
     let two = mistake(json!({"match_id": "R1M1", "choice": "odd", "move": "even"}));
     assert_eq!(two.at, "result.choice and result.move");
     assert!(!two.without_choice().to_string().contains("odd"), "{two}");
