@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::stream::{FuturesOrdered, StreamExt};
 use league_core::id::{ConversationId, LeagueId};
 use league_wire::dialect::{
-    Decoded, decode_request_if, encode_answer, encode_refusal, encode_request, spoken,
+    Decoded, decode_request_if, encode_answer, encode_error, encode_refusal, encode_request, spoken,
 };
 use league_wire::frame::{FrameError, Outcome, Request, parse, parse_response, write_batch};
 use league_wire::lenient::{
@@ -159,11 +159,10 @@ pub async fn answer_plain<D: Desk>(desk: &D, body: &[u8], peer: SocketAddr) -> A
         Err(Some(doubtful)) if desk.reading().is_lenient() => {
             let mistake = doubtful.instead_of(None);
             talk::unreadable(&desk.sender(), &ErrorReport::from(&mistake), Some(body));
-            let Incoming::Single(Ok(request)) = parse(PLAIN) else {
-                unreachable!("what we write is a request")
-            };
-            let (status, answer) = refuse_unreadable(desk, &request, &mistake);
-            return plain(status, &answer);
+            let message = desk.error(ErrorReport::from(&mistake));
+            let letter = Letter { envelope: envelope(desk, new_conversation("err")), message };
+            let answer = encode_error(Dialect::Flat, None, &letter);
+            return plain(mistake.code.row().http, &answer);
         }
         Ok(_) | Err(_) => return Answer::refused(404, Slip::PlainRegister.fix(), true),
     };
@@ -178,9 +177,6 @@ pub async fn answer_plain<D: Desk>(desk: &D, body: &[u8], peer: SocketAddr) -> A
     let (status, answer) = answer_one(desk, part, peer, Some(body)).await;
     plain(status, &answer)
 }
-
-/// The request that a plain registration stands for.
-const PLAIN: &[u8] = br#"{"jsonrpc":"2.0","method":"register_player","params":{},"id":1}"#;
 
 /// The message in `answer`, without JSON-RPC around it.
 fn plain(status: u16, answer: &[u8]) -> Answer {

@@ -106,8 +106,8 @@ fn is_secret(name: &str) -> bool {
     NAMES.iter().any(|known| letters().map(|byte| byte.to_ascii_lowercase()).eq(known.bytes()))
 }
 
-/// How long the text is whose closing quote has `escapes` backslashes before it; one with fewer ends
-/// the text around it.
+/// How long the text is whose closing quote has `escapes` backslashes before it; one with fewer
+/// ends the text around it.
 fn end_of(inner: &str, escapes: usize) -> usize {
     let mut backslashes = 0;
     for (at, byte) in inner.bytes().enumerate() {

@@ -57,8 +57,8 @@ impl Letters {
             })
     }
 
-    /// Passes over what an answer on our connection says of itself that means no harm: a name of its
-    /// own for its sender, or a conversation of its own. Nobody may speak for another player.
+    /// Passes over what an answer on our connection says of itself that means no harm: a name of
+    /// its own for its sender, or a conversation of its own. Nobody may speak for another player.
     pub(super) fn forgive(&self, seat: Seat, dialect: Dialect, heard: &mut Understood<Reply>) {
         let Understood { meaning: Reply { envelope, .. }, deviations } = heard;
         let mut note = |name: &str, right: &str| {
