@@ -218,6 +218,17 @@ impl<'a> Entries<'a> {
         self.places(self.start, self.end).map_while(named)
     }
 
+    /// Those whose names begin with `initial`, in either case.
+    pub(crate) fn beginning(&self, initial: u8) -> impl Iterator<Item = (Cow<'a, str>, usize)> {
+        let begins = move |place: &usize| {
+            let name = &self.all[*place].name;
+            let first = self.text.as_bytes().get(name.start as usize + 1);
+            name.len == READ || first.is_some_and(|first| first.eq_ignore_ascii_case(&initial))
+        };
+        let named = |place: usize| Some((self.all[place].name(self.text)?, place));
+        self.places(self.start, self.end).filter(begins).filter_map(named)
+    }
+
     /// The places of the parts of one object or list.
     fn places(&self, start: usize, end: usize) -> impl Iterator<Item = usize> {
         let next = move |place: usize| Some(place).filter(|place| *place < end);

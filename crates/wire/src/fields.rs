@@ -377,11 +377,9 @@ impl<'a> Fields<'a> {
     where
         T: FromField<'a> + PartialEq,
     {
-        let initial = names[0].as_bytes()[0];
-        for (name, place) in self.entries.iter() {
-            let begins = name.bytes().next().is_some_and(|b| b.eq_ignore_ascii_case(&initial));
+        for (name, place) in self.entries.beginning(names[0].as_bytes()[0]) {
             let value = self.entries.value(place);
-            if !begins || value.is_null() || !is_alike(names, &name) {
+            if value.is_null() || !names.contains(&&*name) && !is_alike(names, &name) {
                 continue;
             }
             let found = T::from_field(value).ok();

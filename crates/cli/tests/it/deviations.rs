@@ -128,7 +128,7 @@ fn in_a_match(switch: &str) -> &'static str {
         "nested_payload" => "from `result.payload` to `result`",
         "renamed_move" => "rename `result.move` to `result.parity_choice`",
         "renamed_letters" => "rename `result.matchId` to `result.match_id`",
-        "own_method" => "take the call under the document's method",
+        "own_method" => "take the call under the method \"handle_game_invitation\"",
         "foreign_token" => "your token as auth_token of the answer, or none",
         "http_status" => "answer with HTTP status 200",
         "initialize_first" => "take league calls without `initialize`",
