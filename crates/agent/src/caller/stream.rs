@@ -93,7 +93,7 @@ impl Events {
             if self.wanted.is_none() || answers.is_none() || answers == self.wanted {
                 return Some(data.into());
             }
-            self.other.get_or_insert(data.into());
+            self.other.get_or_insert_with(|| data.into());
             return None;
         }
         if let Some(data) = line.strip_prefix(b"data:") {

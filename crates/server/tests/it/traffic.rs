@@ -56,10 +56,8 @@ fn tap(dialect: Dialect, target: SocketAddr, heard: Heard) -> SocketAddr {
 
 /// The parts of a body, which may be a batch.
 fn parts(body: &str) -> Vec<Value> {
-    match serde_json::from_str(body).unwrap() {
-        Value::Array(parts) => parts,
-        single => vec![single],
-    }
+    let whole: Value = serde_json::from_str(body).unwrap();
+    whole.as_array().cloned().unwrap_or_else(|| vec![whole])
 }
 
 /// What kind of call `frame` is.

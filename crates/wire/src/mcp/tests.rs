@@ -49,9 +49,9 @@ fn refused(body: &str) -> Option<(i64, Value, String)> {
     let Incoming::Single(Ok(request)) = parse(body.as_bytes()) else { panic!("{body}") };
     assert!(is_mcp(&request), "{body}");
     let malformed = Malformed::of(&request)?;
-    let answer: Value = serde_json::from_slice(&malformed.answer()).unwrap();
+    let answer: Value = serde_json::from_slice(&malformed.answer()).ok()?;
     let (code, text) = (&answer["error"]["code"], &answer["error"]["message"]);
-    Some((code.as_i64().unwrap(), answer["id"].clone(), text.as_str().unwrap().into()))
+    Some((code.as_i64()?, answer["id"].clone(), text.as_str()?.into()))
 }
 
 // req: WIRE-1

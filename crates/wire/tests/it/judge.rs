@@ -15,13 +15,12 @@ fn judge(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
             "$schema" | "$id" | "title" => true,
             "const" => value == rule,
             "enum" => rule.as_array().unwrap().contains(value),
-            "type" => match rule {
-                Value::String(name) => is_a(value, name),
-                several => several
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .any(|name| is_a(value, name.as_str().unwrap())),
+            "type" => match rule.as_str() {
+                Some(name) => is_a(value, name),
+                None => {
+                    let mut several = rule.as_array().unwrap().iter();
+                    several.any(|name| is_a(value, name.as_str().unwrap()))
+                }
             },
             "required" => {
                 let names = rule.as_array().unwrap().iter().filter_map(Value::as_str);
