@@ -1,24 +1,26 @@
 //! What a case works with: the agent under test, a line to it, and the transcript.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use league_agent::address::Address;
 use league_agent::ambient;
 use league_agent::exchange::new_conversation;
+use league_agent::guard::lock;
 use league_core::id::{AgentId, ConversationId, MatchId, PlayerId, RoundId};
 use league_wire::dialect::encode_request;
 use league_wire::{AuthToken, Dialect, Envelope, Letter, Message, Sender};
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
+use tokio::task::JoinSet;
 
 use crate::agent::Started;
 use crate::answer::Asked;
 use crate::case::Role;
 use crate::draft::Draft;
 use crate::http::{Got, Line, Trouble, post_head};
-use crate::limits::START_TIME;
+use crate::limits::{SETTLE_TIME, START_TIME};
 use crate::manager::Door;
 use crate::stage::{Identity, Registered, Stage};
 use crate::transcript::Transcript;
@@ -41,11 +43,17 @@ pub struct Subject {
     pub registered: Option<Registered>,
     /// What lets the checker into a manager.
     pub door: Door,
+    /// Whether it does what everything else builds on; found out once.
+    pub founded: OnceCell<bool>,
     identity: watch::Sender<Identity>,
     ids: AtomicU64,
     rounds: AtomicU32,
     starts: AtomicUsize,
+    kept: Mutex<Vec<Kept>>,
 }
+
+/// Something that goes on until the run is over.
+type Kept = (watch::Sender<bool>, JoinSet<()>);
 
 impl Subject {
     /// An agent of the kind `role` at `address`.
@@ -64,11 +72,18 @@ impl Subject {
             agent: None,
             registered: None,
             door: Door::default(),
+            founded: OnceCell::new(),
             identity: watch::Sender::new(identity),
             ids: AtomicU64::new(1),
             rounds: AtomicU32::new(1),
             starts: AtomicUsize::new(1),
+            kept: Mutex::default(),
         }
+    }
+
+    /// Keeps tasks, and what would stop them, until the run is over.
+    pub fn keep(&self, stop: watch::Sender<bool>, tasks: JoinSet<()>) {
+        lock(&self.kept).push((stop, tasks));
     }
 
     /// How often it was started.
@@ -273,6 +288,7 @@ impl Bench {
             return Err(Halt::fail(sentence, "register every time the agent starts"));
         };
         self.subject.identity.send_replace(again.identity.clone());
+        tokio::time::sleep(SETTLE_TIME).await;
         self.note(format!("registered again as {}", again.identity.id));
         Ok(again)
     }

@@ -21,6 +21,8 @@ pub const WORST_TIME: Duration = Duration::from_secs(150);
 pub const HEALTH_TIME: Duration = Duration::from_secs(1);
 /// Time in which an agent that was started must have registered.
 pub const START_TIME: Duration = Duration::from_secs(20);
+/// Time that an agent gets to read the answer to its registration before it is called.
+pub const SETTLE_TIME: Duration = Duration::from_millis(200);
 /// Time in which an agent that was asked to stop must be gone.
 pub const STOP_TIME: Duration = Duration::from_secs(5);
 /// Time in which an agent that did not survive a case is seen to have ended.
@@ -42,7 +44,7 @@ pub const WORDS_BYTES_MAX: usize = 2 * 1024;
 /// Most calls that a stand-in keeps for those who want to look at them.
 pub const CALLS_MAX: usize = 1_024;
 /// Cases that run at the same time where they do not disturb each other.
-pub const TOGETHER: usize = 16;
+pub const TOGETHER: usize = 8;
 /// The same for an agent that does not say how much it takes.
 pub const WIDTH_UNSAID: usize = 4;
 /// How large a body is that nobody needs, and that must not hurt.

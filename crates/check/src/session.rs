@@ -19,7 +19,7 @@ use crate::agent::{Places, Started, free_port};
 use crate::bench::{Bench, Subject};
 use crate::case::{Case, Level, Role};
 use crate::http::Trouble;
-use crate::limits::START_TIME;
+use crate::limits::{SETTLE_TIME, START_TIME};
 use crate::manager::Door;
 use crate::run::{Checked, run};
 use crate::stage::{Identity, Registered, Stage};
@@ -225,6 +225,7 @@ async fn find(
             news(News::Waiting(stage.address()));
             let registered = await_registration(plan, stage, agent.as_ref()).await?;
             news(News::Registered(&registered));
+            tokio::time::sleep(SETTLE_TIME).await;
             Some(registered)
         }
     };

@@ -94,8 +94,6 @@ pub(super) struct Bout<'a> {
     addresses: Seats<SocketAddr>,
     dialects: Seats<Dialect>,
     rules: BTreeMap<String, String>,
-    _stop: watch::Sender<bool>,
-    _serving: JoinSet<()>,
 }
 
 impl<'a> Bout<'a> {
@@ -119,6 +117,8 @@ impl<'a> Bout<'a> {
             serving.spawn(serve(listener, guest.clone(), stopping.clone()));
             guests.push(guest);
         }
+        // They stay at their addresses: what is sent late must not reach the next match's players.
+        bench.subject.keep(stop, serving);
         let [a, b] = [guests.remove(0), guests.remove(0)];
         let office = Books { notebook: notebook.clone(), reception: setup.reception };
         bench.subject.stage.open(match_id, Arc::new(office));
@@ -138,8 +138,6 @@ impl<'a> Bout<'a> {
             addresses: Seats::new(addresses[0], addresses[1]),
             dialects: setup.dialects.unwrap_or_else(|| Seats::new(dialect, dialect)),
             rules: rules.collect(),
-            _stop: stop,
-            _serving: serving,
         })
     }
 
@@ -265,6 +263,20 @@ impl<'a> Bout<'a> {
             }
             _ => Err(Halt::Ours("a report was noted that cannot be found".into())),
         }
+    }
+
+    /// Whether ordinary matches are reported at all; asked once in a run. Without it nothing can be
+    /// said of others.
+    pub(super) async fn founded(&self) -> Result<(), Halt> {
+        let plays = || async {
+            let Ok(bout) = Bout::new(self.bench, Setup::default()).await else { return false };
+            let started = bout.start().await.is_ok();
+            started && matches!(bout.report(REPORT_TIME).await, Ok(Some(_)))
+        };
+        if *self.bench.subject.founded.get_or_init(plays).await {
+            return Ok(());
+        }
+        Err(Halt::skip("what it builds on fails: see referee.report.comes"))
     }
 
     /// Plays an ordinary match to its report, for cases that look at a part of it.

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use league_core::seat::{Seat, Seats};
-use league_wire::{Dialect, Message, MessageType};
+use league_wire::{Dialect, Fragment, Message, MessageType};
+use serde_json::Value;
 
 use super::bout::{Bout, Setup};
 use super::guest::{Manner, Say};
@@ -367,9 +368,15 @@ async fn context(bench: &Bench) -> Outcome {
     let note = only(&bout, Seat::A, MessageType::ChooseParityCall).map_err(told)?;
     let Some(Message::ChooseParityCall(call)) = note.message() else { return Ok(()) };
     let order = bout.start_match();
+    let differs = |one: &Option<Fragment>, other: &Option<Fragment>| {
+        let value = |json: &Option<Fragment>| {
+            json.as_ref().and_then(|json| serde_json::from_str::<Value>(json.as_str()).ok())
+        };
+        value(one) != value(other)
+    };
     let missing = match () {
-        () if call.standings != order.standings => "`standings`",
-        () if call.game_history != order.players.a.game_history => "`game_history`",
+        () if differs(&call.standings, &order.standings) => "`standings`",
+        () if differs(&call.game_history, &order.players.a.game_history) => "`game_history`",
         () => return Ok(()),
     };
     let sentence = format!("{missing} of the order is not in CHOOSE_PARITY_CALL");

@@ -195,11 +195,11 @@ impl Guest {
 impl Service for Guest {
     async fn mcp(&self, body: Bytes, _peer: SocketAddr) -> Answer {
         let ear = Ear::Player(self.seat);
-        self.notebook.show(ear, Way::Came, &body);
         let text = String::from_utf8_lossy(&body);
         let request = match parse(&body) {
             Incoming::Single(Ok(request)) => request,
             Incoming::Single(Err(error)) => {
+                self.notebook.show(ear, Way::Came, &body);
                 self.notebook.note(ear, Err(error.to_string()), Dialect::Flat, &text);
                 return Answer::json(error.answer());
             }
@@ -211,11 +211,17 @@ impl Service for Guest {
         let decoded = match decode_request(&request) {
             Ok(decoded) => decoded,
             Err(error) => {
+                self.notebook.show(ear, Way::Came, &body);
                 self.notebook.note(ear, Err(error.to_string()), Dialect::Flat, &text);
                 return Answer::json("{}");
             }
         };
         let (dialect, letter) = (decoded.dialect, decoded.letter);
+        // Somebody else's program may still think that its agent is at this address.
+        if letter.envelope.league_id.as_ref().is_some_and(|league| *league != self.league) {
+            return Answer::text(404, "nobody of that league is here\n");
+        }
+        self.notebook.show(ear, Way::Came, &body);
         self.notebook.note(ear, Ok(letter.clone()), dialect, &text);
         let (say, said) = self.answer(&letter);
         if let Message::ChooseParityCall(_) = letter.message {

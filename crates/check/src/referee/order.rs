@@ -125,8 +125,10 @@ async fn twice(bench: &Bench) -> Outcome {
     if bout.report(REPORT_TIME).await?.is_none() {
         return Err(Halt::skip("what it builds on fails: see referee.report.comes"));
     }
+    let kind = MessageType::GameInvitation;
+    bout.notebook.hears(Ear::Player(Seat::A), kind, 2, Duration::from_millis(500)).await;
     for seat in Seat::BOTH {
-        let count = bout.notes(seat, MessageType::GameInvitation).len();
+        let count = bout.notes(seat, kind).len();
         if count != 1 {
             return Err(Halt::fail(
                 format!("the same order twice brought {count} invitations to one player"),
@@ -144,6 +146,7 @@ async fn later_attempt(bench: &Bench) -> Outcome {
         setup.manners[seat] = Manner { choices: slow, ..setup.manners[seat].clone() };
     }
     let first = Bout::new(bench, setup).await?;
+    first.founded().await?;
     first.start().await?;
     first.notebook.hears(Ear::Player(Seat::A), MessageType::ChooseParityCall, 1, ORDER_TIME).await;
     let again = Setup { attempt: 2, match_id: Some(first.match_id), ..Setup::default() };

@@ -1,14 +1,17 @@
 //! The referee as a service: many matches, broken callers, restarts.
 
+use std::time::Duration;
+
 use league_core::seat::Seat;
 use league_wire::message::{Ping, Pong};
-use league_wire::{Code, Message, MessageType};
+use league_wire::{Code, Decision, Message, MessageType};
 
 use super::bout::{Bout, Setup};
+use super::guest::{Manner, Say};
 use crate::bench::Bench;
 use crate::case::{Case, Lane, Level};
 use crate::http::post_head;
-use crate::limits::{REPORT_TIME, TOLD_TIME};
+use crate::limits::{ORDER_TIME, REPORT_TIME, TOLD_TIME};
 use crate::probe;
 use crate::verdict::{Halt, Outcome};
 
@@ -27,7 +30,8 @@ pub(super) static CASES: &[Case] = &[
         title: "Several matches at the same time are not mixed up",
         requirements: &["ARCH-3", "REG-9"],
         section: "docs/protocol/league-v2.md, START_MATCH",
-        sent: "START_MATCH for four matches, or as many as the registration allows",
+        sent: "START_MATCH for four matches, or as many as the registration allows, to players \
+               that think for half a second",
         wanted: "a report of each, with the choices that were made in it",
         why: "A round has many matches and few referees.",
         run: |bench| Box::pin(several(bench)),
@@ -121,9 +125,15 @@ pub(super) static CASES: &[Case] = &[
 async fn several(bench: &Bench) -> Outcome {
     let allowed = bench.registered().ok().and_then(|one| one.meta.max_concurrent_matches);
     let allowed = allowed.map_or(1, |allowed| usize::try_from(allowed).unwrap_or(usize::MAX));
+    Bout::new(bench, Setup::default()).await?.founded().await?;
     let mut bouts = Vec::new();
     for _ in 0..SEVERAL.min(allowed) {
-        let bout = Bout::new(bench, Setup::default()).await?;
+        let mut setup = Setup::default();
+        for seat in Seat::BOTH {
+            let choices = vec![Say::After(Duration::from_millis(500))];
+            setup.manners[seat] = Manner { choices, ..setup.manners[seat].clone() };
+        }
+        let bout = Bout::new(bench, setup).await?;
         bout.start().await?;
         bouts.push(bout);
     }
@@ -180,8 +190,12 @@ async fn ping(bench: &Bench) -> Outcome {
 async fn restart(bench: &Bench) -> Outcome {
     bench.restart().await?;
     let bout = Bout::new(bench, Setup::default()).await?;
-    let asked = bench.ask(&bout.order(), crate::limits::ORDER_TIME).await;
-    bout.read_ack(&asked)?;
+    let asked = bench.ask(&bout.order(), ORDER_TIME).await;
+    let ack = bout.read_ack(&asked)?;
+    if ack.status == Decision::Rejected {
+        return Err(Halt::skip("what it builds on fails: see referee.order.accepts"));
+    }
+    bout.founded().await?;
     if bout.report(REPORT_TIME).await?.is_some() {
         return Ok(());
     }

@@ -153,6 +153,7 @@ async fn troubled<'a>(
     setup.manners.b.invitation = invitation.first().copied().unwrap_or(Say::Well);
     setup.manners.b.choices = choices.to_vec();
     let bout = Bout::new(bench, setup).await?;
+    bout.founded().await?;
     bout.start().await?;
     match bout.report(WORST_TIME).await? {
         Some((report, _)) => Ok((bout, report)),
@@ -244,6 +245,7 @@ async fn both_silent(bench: &Bench) -> Outcome {
     setup.manners.a.choices = vec![Say::Nothing];
     setup.manners.b.choices = vec![Say::Nothing];
     let bout = Bout::new(bench, setup).await?;
+    bout.founded().await?;
     bout.start().await?;
     let Some((report, _)) = bout.report(WORST_TIME).await? else {
         return Err(Halt::fail("the match was not reported", "end it, and report it"));

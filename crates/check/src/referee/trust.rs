@@ -85,6 +85,7 @@ async fn wrong_token(bench: &Bench) -> Outcome {
     let mut setup = Setup { rules: HURRIED, ..Setup::default() };
     setup.manners.b.choices = vec![Say::OtherToken, Say::Well];
     let bout = Bout::new(bench, setup).await?;
+    bout.founded().await?;
     bout.start().await?;
     let said = reported(&bout, Seat::B, WORST_TIME).await?;
     let calls = bout.notes(Seat::B, MessageType::ChooseParityCall).len();
@@ -103,6 +104,7 @@ async fn impostor(bench: &Bench) -> Outcome {
     let mut setup = Setup::default();
     setup.manners.a.choices = vec![Say::After(Duration::from_millis(1_200))];
     let bout = Bout::new(bench, setup).await?;
+    bout.founded().await?;
     bout.start().await?;
     let (ear, kind) = (Ear::Player(Seat::A), MessageType::ChooseParityCall);
     bout.notebook.hears(ear, kind, 1, ORDER_TIME).await;
@@ -135,6 +137,7 @@ async fn answer_apart(bench: &Bench) -> Outcome {
     let mut setup = Setup { rules: HURRIED, ..Setup::default() };
     setup.manners.b.choices = vec![Say::Apart];
     let bout = Bout::new(bench, setup).await?;
+    bout.founded().await?;
     bout.start().await?;
     if reported(&bout, Seat::B, WORST_TIME).await? == Some(Parity::Odd) {
         return Ok(());

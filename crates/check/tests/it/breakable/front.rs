@@ -31,8 +31,8 @@ pub(crate) struct Told {
 pub(crate) enum Ended {
     /// In the middle of a request.
     Within,
-    /// After so many requests, the last of which did not say that it was the last.
-    After(usize),
+    /// Between two requests.
+    Between,
 }
 
 pub(crate) trait Front: Send + Sync + 'static {
@@ -63,7 +63,7 @@ async fn converse(mut stream: TcpStream, front: &impl Front) {
                 break at + 4;
             }
             if !more(&mut stream, &mut read).await {
-                front.ended(Ended::After(number));
+                front.ended(Ended::Between);
                 return;
             }
         };
@@ -90,7 +90,7 @@ async fn converse(mut stream: TcpStream, front: &impl Front) {
         );
         let answer = [head.into_bytes(), body].concat();
         if stream.write_all(&answer).await.is_err() && !is_last {
-            front.ended(Ended::After(number));
+            front.ended(Ended::Between);
             return;
         }
         if is_last {

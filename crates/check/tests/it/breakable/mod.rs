@@ -1,7 +1,10 @@
 //! Agents that do everything right but one thing. The checker is right if it finds exactly that.
 
-pub(crate) mod front;
+mod back;
+mod front;
+mod officiate;
 mod player;
+mod referee;
 mod sabotage;
 
 use std::collections::BTreeSet;
@@ -21,7 +24,12 @@ const BREAK: &str = "LEAGUE_BREAKABLE";
 fn an_agents_process() {
     let Ok(broken) = std::env::var(BREAK) else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    runtime.block_on(player::run(&broken));
+    runtime.block_on(async {
+        match broken.starts_with("referee.") {
+            true => referee::run(&broken).await,
+            false => player::run(&broken).await,
+        }
+    });
 }
 
 /// Checks an agent that fails the case `broken`, if that is the name of one.
@@ -32,11 +40,14 @@ async fn examine(broken: &str, dialect: Dialect) -> Report {
          exec '{}' --exact breakable::an_agents_process --nocapture",
         program.display()
     );
+    let role = if broken.starts_with("referee.") { Role::Referee } else { Role::Player };
+    // Whether several matches run at once shows only where nothing else does.
+    let is_crowd = broken == "referee.service.several";
     let plan = Plan {
-        role: Role::Player,
+        role,
         target: Target::Started(command),
         dialect: Some(dialect),
-        only: vec![],
+        only: if is_crowd { vec!["referee.service".into()] } else { vec![] },
         level: Level::Should,
         listen: SocketAddr::from(([127, 0, 0, 1], 0)),
         patience: Duration::from_secs(20),
@@ -73,31 +84,48 @@ fn a_player_that_does_everything_right_fails_nothing() {
     });
 }
 
-/// Players that are examined at the same time.
-const TOGETHER: usize = 8;
+#[test]
+fn a_referee_that_does_everything_right_fails_nothing() {
+    let report = runtime().block_on(examine("referee.nothing", Dialect::Flat));
+    assert!(failed(&report).is_empty(), "{}", text::whole(&report));
+    let passed = report.checked.iter().filter(|checked| checked.verdict == Verdict::Pass).count();
+    assert!(passed >= 30, "only {passed} passed\n{}", text::whole(&report));
+}
+
+/// Agents that are examined at the same time.
+const TOGETHER: usize = 6;
+
+/// Breaks an agent in every way there is a case for, and says where something else was found.
+async fn each_switch(role: Role) -> Vec<String> {
+    // One crowd at a time: times are judged, and the machine may be small.
+    static CROWD: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+    let _alone = CROWD.lock().await;
+    let (mut running, mut wrong) = (tokio::task::JoinSet::new(), vec![]);
+    let mut waiting = cases(role).into_iter();
+    loop {
+        while running.len() < TOGETHER
+            && let Some(case) = waiting.next()
+        {
+            let dialect = case.dialects.first().copied().unwrap_or(Dialect::Flat);
+            running.spawn(async move { (case.id, examine(case.id, dialect).await) });
+        }
+        let Some(done) = running.join_next().await else { return wrong };
+        let (id, report) = done.unwrap();
+        let found = failed(&report);
+        if found != BTreeSet::from([id]) {
+            wrong.push(format!("{id}: found {found:?}\n{}", text::whole(&report)));
+        }
+    }
+}
 
 #[test]
 fn a_player_that_does_one_thing_wrong_fails_exactly_that_case() {
-    let all: Vec<&'static str> = cases(Role::Player).iter().map(|case| case.id).collect();
-    let wrong: Vec<String> = runtime().block_on(async {
-        let (mut running, mut wrong) = (tokio::task::JoinSet::new(), vec![]);
-        let mut waiting = all.into_iter();
-        loop {
-            while running.len() < TOGETHER
-                && let Some(id) = waiting.next()
-            {
-                let case = cases(Role::Player).into_iter().find(|case| case.id == id).unwrap();
-                let dialect = case.dialects.first().copied().unwrap_or(Dialect::Flat);
-                running.spawn(async move { (id, examine(id, dialect).await) });
-            }
-            let Some(done) = running.join_next().await else { break };
-            let (id, report) = done.unwrap();
-            let found = failed(&report);
-            if found != BTreeSet::from([id]) {
-                wrong.push(format!("{id}: found {found:?}\n{}", text::whole(&report)));
-            }
-        }
-        wrong
-    });
+    let wrong = runtime().block_on(each_switch(Role::Player));
+    assert!(wrong.is_empty(), "{} switches\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_referee_that_does_one_thing_wrong_fails_exactly_that_case() {
+    let wrong = runtime().block_on(each_switch(Role::Referee));
     assert!(wrong.is_empty(), "{} switches\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -2,43 +2,37 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bytes::Bytes;
-use league_agent::address::Address;
 use league_agent::caller::Caller;
 use league_agent::exchange::Exchange;
 use league_agent::keep::Keep;
 use league_agent::player::Player;
 use league_agent::register::Application;
 use league_agent::strategy::House;
-use league_check::http::{Line, post_head};
-use league_check::transcript::Transcript;
 use league_wire::Dialect;
 use league_wire::message::Meta;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use super::back::Manager;
 use super::front::{Asked, Ended, Front, Told, serve};
-use super::sabotage::{Memory, Step, after, before, registration};
+use super::sabotage::{Memory, Step, after, before};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 const LARGE: usize = 500_000;
 
-fn variable(name: &str) -> String {
+pub(super) fn variable(name: &str) -> String {
     std::env::var(name).unwrap()
 }
 
 /// Runs until somebody ends the process.
 pub(super) async fn run(broken: &str) {
     let (port, data) = (variable("PORT").parse().unwrap(), PathBuf::from(variable("DATA")));
-    let starts = data.join("starts");
-    let before = fs::read_to_string(&starts).map_or(0, |text| text.len());
-    fs::write(&starts, "x".repeat(before + 1)).unwrap();
-    if broken == "player.life.restart" && before == 1 {
+    if starts(&data) == 2 && broken == "player.life.restart" {
         return;
     }
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -51,11 +45,10 @@ pub(super) async fn run(broken: &str) {
         caller: Caller::new("breakable/1", PATIENCE),
         memory: Mutex::default(),
     });
-    let manager = Arc::new(Manager {
-        broken: broken.into(),
-        address: variable("MANAGER").parse().unwrap(),
-        stub: stub.clone(),
-    });
+    let memory = stub.clone();
+    let manager = Arc::new(Manager::new(broken, move |result| {
+        memory.memory.lock().unwrap().registered(result);
+    }));
     let dialect: Dialect = variable("DIALECT").parse().unwrap();
     let keep = (broken != "player.life.same-player").then(|| Keep::new(data.join("kept")));
     let application = Application {
@@ -76,6 +69,14 @@ pub(super) async fn run(broken: &str) {
         outcome = player.run(own, exchange, application, stopping) => outcome.unwrap(),
         () = stubborn(broken == "player.life.stops") => {}
     }
+}
+
+/// How often the agent was started, this time included.
+pub(super) fn starts(data: &Path) -> usize {
+    let file = data.join("starts");
+    let before = fs::read_to_string(&file).map_or(0, |text| text.len());
+    fs::write(&file, "x".repeat(before + 1)).unwrap();
+    before + 1
 }
 
 /// Hears SIGTERM and does nothing about it.
@@ -129,8 +130,12 @@ impl Stub {
     fn http(&self, asked: &Asked) -> Option<Option<Told>> {
         let mut memory = self.memory.lock().unwrap();
         let is_invitation = asked.body.windows(15).any(|part| part == b"GAME_INVITATION");
-        if is_invitation && std::mem::take(&mut memory.drop_next) {
+        if is_invitation && asked.number == 1 && std::mem::take(&mut memory.drop_next) {
             return Some(None);
+        }
+        if self.is("player.http.unread-answer") {
+            // Whoever stays asks a second time; whoever does not has left.
+            memory.drop_next = asked.number == 1 && !asked.head.contains("connection: close");
         }
         drop(memory);
         if self.is("player.http.keep-alive") && asked.number == 2 {
@@ -179,7 +184,7 @@ impl Stub {
 
 const STANDINGS: &str = "LEAGUE_STANDINGS_UPDATE";
 
-fn told(status: u16, body: Vec<u8>) -> Told {
+pub(super) fn told(status: u16, body: Vec<u8>) -> Told {
     Told { status, content_type: "application/json", body }
 }
 
@@ -188,9 +193,9 @@ impl Front for Stub {
         if asked.get {
             return Some(self.page(&asked.path));
         }
-        if self.is("player.http.unread-answer") || self.is("player.http.half-body") {
+        if self.is("player.http.half-body") {
             // The end of the connection before must be seen first.
-            tokio::time::sleep(Duration::from_millis(40)).await;
+            tokio::time::sleep(Duration::from_millis(100)).await;
         }
         if let Some(answer) = self.http(&asked) {
             return answer;
@@ -220,60 +225,12 @@ impl Front for Stub {
     }
 
     fn ended(&self, ended: Ended) {
-        let hurts = match ended {
-            Ended::Within => "player.http.half-body",
-            Ended::After(1) => "player.http.unread-answer",
-            Ended::After(_) => return,
-        };
-        if self.is(hurts) {
+        if ended == Ended::Within && self.is("player.http.half-body") {
             self.drop_next();
         }
     }
 
     fn is_single(&self) -> bool {
         self.is("player.http.slow-peer")
-    }
-}
-
-/// What stands between the player and its manager.
-struct Manager {
-    broken: String,
-    address: Address,
-    stub: Arc<Stub>,
-}
-
-impl Manager {
-    async fn pass_on(&self, body: &[u8]) -> Bytes {
-        let user_agent = match self.broken == "player.register.user-agent" {
-            true => "User-Agent: Python-urllib/3.11",
-            false => "User-Agent: player/1.0.0",
-        };
-        let headers = [user_agent, "Content-Type: application/json"];
-        let mut request = post_head(&self.address, body.len(), &headers);
-        request.extend_from_slice(body);
-        let mut line = Line::open(&self.address, Transcript::default()).await.unwrap();
-        line.send(&request).await.unwrap();
-        line.receive(PATIENCE).await.unwrap().body
-    }
-}
-
-impl Front for Manager {
-    async fn answer(&self, asked: Asked) -> Option<Told> {
-        let mut request: Value = serde_json::from_slice(&asked.body).unwrap();
-        registration(&self.broken, &mut request);
-        let body = request.to_string().into_bytes();
-        let answer = self.pass_on(&body).await;
-        if self.broken == "player.register.once" {
-            self.pass_on(&body).await;
-        }
-        let result: Value = serde_json::from_slice(&answer).unwrap();
-        self.stub.memory.lock().unwrap().registered(&result["result"]);
-        Some(told(200, answer.to_vec()))
-    }
-
-    fn ended(&self, _: Ended) {}
-
-    fn is_single(&self) -> bool {
-        false
     }
 }

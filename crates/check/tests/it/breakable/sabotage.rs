@@ -76,13 +76,17 @@ fn again(request: &Value, answer: &Value) -> Value {
 /// What is wrong with the registration.
 pub(super) fn registration(broken: &str, request: &mut Value) {
     let params = &mut request["params"];
-    match broken {
-        "player.register.readable" => params["timestamp"] = "2026-01-15T10:30:00+00:00Z".into(),
-        "player.register.sender" => params["sender"] = "referee:alpha".into(),
-        "player.register.games" => params["player_meta"]["game_types"] = json!(["chess"]),
-        "player.register.endpoint" => params["player_meta"]["contact_endpoint"] = "my house".into(),
-        "player.register.version" => params["player_meta"]["protocol_version"] = "1.0.0".into(),
-        "player.register.clock" => params["timestamp"] = "2020-01-15T10:30:00Z".into(),
+    let name = if params["player_meta"].is_object() { "player_meta" } else { "referee_meta" };
+    match broken.split_once('.').map_or("", |(_, rest)| rest) {
+        "register.readable" => params["timestamp"] = "2026-01-15T10:30:00+00:00Z".into(),
+        "register.sender" => params["sender"] = "administrator".into(),
+        "register.games" => params[name]["game_types"] = json!(["chess"]),
+        "register.endpoint" => params[name]["contact_endpoint"] = "my house".into(),
+        "register.version" => params[name]["protocol_version"] = "1.0.0".into(),
+        "register.clock" => params["timestamp"] = "2020-01-15T10:30:00Z".into(),
+        "register.capacity" => {
+            drop(params[name].as_object_mut().unwrap().remove("max_concurrent_matches"));
+        }
         _ => {}
     }
 }
