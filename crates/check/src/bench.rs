@@ -21,7 +21,7 @@ use crate::case::Role;
 use crate::draft::Draft;
 use crate::http::{Got, Line, Trouble, post_head};
 use crate::limits::{SETTLE_TIME, START_TIME};
-use crate::manager::Door;
+use crate::manager::{Door, League, Leaving, Lounge};
 use crate::stage::{Identity, Registered, Stage};
 use crate::transcript::Transcript;
 use crate::verdict::Halt;
@@ -43,6 +43,12 @@ pub struct Subject {
     pub registered: Option<Registered>,
     /// What lets the checker into a manager.
     pub door: Door,
+    /// The league of a manager in which cases meet that disturb nobody.
+    pub(crate) lobby: OnceCell<League>,
+    /// The checker's agents in it whose cases are over.
+    pub(crate) lounge: Lounge,
+    /// Managers that were started and are about to end.
+    pub(crate) leaving: Leaving,
     /// Whether it does what everything else builds on; found out once.
     pub founded: OnceCell<bool>,
     identity: watch::Sender<Identity>,
@@ -72,6 +78,9 @@ impl Subject {
             agent: None,
             registered: None,
             door: Door::default(),
+            lobby: OnceCell::new(),
+            lounge: Lounge::default(),
+            leaving: Leaving::default(),
             founded: OnceCell::new(),
             identity: watch::Sender::new(identity),
             ids: AtomicU64::new(1),

@@ -61,3 +61,9 @@ pub const QUIET_TIME: Duration = Duration::from_millis(300);
 pub const STANDINGS_TIME: Duration = Duration::from_secs(5);
 /// How long an agent is away that comes back.
 pub const AWAY_TIME: Duration = Duration::from_millis(500);
+/// Most guests of the checker that stay at their addresses until the check is over.
+pub const GUESTS_MAX: usize = 512;
+/// How often something is asked whose time is taken; the fastest answer counts.
+pub const TIMED_TRIES: u32 = 3;
+/// More players than ever register in a league that is not to begin.
+pub const PLAYERS_WAITED_FOR: u32 = 1_000;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use league_agent::address::Address;
 use league_agent::ambient::Mark;
 use league_agent::endpoint::serve;
+use league_agent::guard::lock;
 use league_core::id::{AgentId, LeagueId, PlayerId, RefereeId};
 use league_core::proof::Token;
 use league_wire::Dialect;
@@ -19,8 +20,8 @@ use crate::agent::{Places, Started, free_port};
 use crate::bench::{Bench, Subject};
 use crate::case::{Case, Level, Role};
 use crate::http::Trouble;
-use crate::limits::{SETTLE_TIME, START_TIME};
-use crate::manager::Door;
+use crate::limits::{PLAYERS_WAITED_FOR, SETTLE_TIME, START_TIME};
+use crate::manager::{self, Door};
 use crate::run::{Checked, run};
 use crate::stage::{Identity, Registered, Stage};
 use crate::{cases, player};
@@ -101,6 +102,9 @@ pub enum CheckError {
     /// The agent ended before it had registered.
     #[error("the agent ended before it had registered; it said:\n{0}")]
     Ended(String),
+    /// The manager does not come up.
+    #[error("cannot start the manager: {0}")]
+    NoManager(String),
     /// Nobody registered.
     #[error("no {role} registered at {stage} within {} s{words}", .patience.as_secs())]
     Unregistered {
@@ -153,6 +157,8 @@ pub async fn check(
     let subject = meeting.subject.clone();
     news(News::Begins(cases.len()));
     let checked = run(&cases, &subject, &mut |checked| news(News::Done(checked))).await;
+    let mut leaving = std::mem::take(&mut *lock(&subject.leaving));
+    while leaving.join_next().await.is_some() {}
     meeting.part().await;
     Ok(Report {
         role: plan.role,
@@ -207,6 +213,9 @@ async fn find(
     stage: &Arc<Stage>,
     news: &mut (dyn FnMut(News<'_>) + Send),
 ) -> Result<Subject, CheckError> {
+    if let (Role::Manager, Target::Started(command)) = (plan.role, &plan.target) {
+        return own_manager(plan, stage, command).await;
+    }
     let (given, agent) = match &plan.target {
         Target::Running(address) => (Some(address.clone()), None),
         Target::Expected(address) => (address.clone(), None),
@@ -244,6 +253,22 @@ async fn find(
     subject.registered = registered;
     let is_settled = plan.dialect.is_some() || subject.registered.is_some();
     acquaint(subject, is_settled).await
+}
+
+/// A manager that the checker starts, with a league that waits for more players than ever come.
+async fn own_manager(
+    plan: &Plan,
+    stage: &Arc<Stage>,
+    command: &str,
+) -> Result<Subject, CheckError> {
+    let dialect = plan.dialect.unwrap_or(Dialect::Flat);
+    let started = manager::start(command, PLAYERS_WAITED_FOR, dialect).await;
+    let (address, agent) = started.map_err(CheckError::NoManager)?;
+    let identity = outsider(plan, stage);
+    let mut subject = Subject::new(plan.role, address, dialect, stage.clone(), identity);
+    subject.agent = Some(agent);
+    subject.door = Door { start: Some(command.into()), ..plan.door.clone() };
+    acquaint(subject, true).await
 }
 
 /// Whether somebody listens there, and how it wants to be spoken to if nobody said.

@@ -63,7 +63,10 @@ impl Halt {
     #[must_use]
     pub fn unless_told_by(self, case: &str) -> Self {
         match self {
-            Self::Fail(_) => Self::Skip(format!("what it builds on fails: see {case}")),
+            Self::Fail(finding) => {
+                let sentence = finding.sentence;
+                Self::Skip(format!("what it builds on fails: see {case} ({sentence})"))
+            }
             Self::Skip(_) | Self::Ours(_) => self,
         }
     }

@@ -213,6 +213,15 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
+/// The answer to a changed registration must be a yes. Whether a plain one is accepted is told by
+/// another case.
+async fn accepted(visit: &Visit, what: &str, change: impl FnOnce(&mut Value, &Guest)) -> Outcome {
+    let league = visit.lobby().await?;
+    visit.register(Kind::Player, &league).await?;
+    let (_guest, _, reply) = changed(visit, change).await?;
+    reply.accepted(what).map(drop)
+}
+
 /// Registers a new player with a request that was changed.
 async fn changed(
     visit: &Visit,
@@ -259,6 +268,7 @@ async fn no_message_id(visit: &Visit) -> Outcome {
 async fn names_field(visit: &Visit) -> Outcome {
     let (_guest, _, reply) = changed(visit, |r, _| visit.speech.remove(r, "timestamp")).await?;
     let what = "a registration without `timestamp`";
+    reply.refused_as_told_by("manager.envelope.no-timestamp")?;
     reply.refused(what, Code::E003, Strict::Always)?;
     let text = reply.refusal().map(|refusal| refusal.text).unwrap_or_default();
     if text.contains("timestamp") {
@@ -302,13 +312,15 @@ async fn no_time(visit: &Visit) -> Outcome {
 }
 
 async fn zero_offset(visit: &Visit) -> Outcome {
-    let reply = with(visit, "timestamp", "2025-01-15T10:30:00.125+00:00").await?;
-    reply.accepted("a message of 2025-01-15T10:30:00.125+00:00").map(drop)
+    let time = "2025-01-15T10:30:00.125+00:00";
+    let set = |request: &mut Value, _: &Guest| visit.speech.set(request, "timestamp", json!(time));
+    accepted(visit, &format!("a message of {time}"), set).await
 }
 
 async fn basic_date(visit: &Visit) -> Outcome {
-    let reply = with(visit, "timestamp", "20250115T10:30:00Z").await?;
-    reply.accepted("a message of 20250115T10:30:00Z").map(drop)
+    let time = "20250115T10:30:00Z";
+    let set = |request: &mut Value, _: &Guest| visit.speech.set(request, "timestamp", json!(time));
+    accepted(visit, &format!("a message of {time}"), set).await
 }
 
 async fn sender_form(visit: &Visit) -> Outcome {
@@ -324,23 +336,22 @@ async fn sender_kind(visit: &Visit) -> Outcome {
 }
 
 async fn extra(visit: &Visit) -> Outcome {
-    let (_guest, _, reply) = changed(visit, |request, guest| {
+    accepted(visit, "a registration with unknown fields", |request, guest| {
         let mut meta = guest.meta();
         meta["favourite_colour"] = json!("blue");
-        if let Some(code) = &visit.door.join_code {
+        if let Some(code) = &visit.door().join_code {
             meta["join_code"] = json!(code);
         }
         visit.speech.set(request, "player_meta", meta);
         visit.speech.set(request, "weather", json!({"sunny": true}));
     })
-    .await?;
-    reply.accepted("a registration with unknown fields").map(drop)
+    .await
 }
 
 async fn lower_case(visit: &Visit) -> Outcome {
     let method = json!("league_register_request");
-    let (_guest, _, reply) = changed(visit, |request, _| request["method"] = method).await?;
-    reply.accepted("the method `league_register_request`").map(drop)
+    let what = "the method `league_register_request`";
+    accepted(visit, what, |request, _| request["method"] = method).await
 }
 
 async fn handle(visit: &Visit) -> Outcome {

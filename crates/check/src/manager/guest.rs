@@ -13,13 +13,13 @@ use league_agent::exchange::random_hex;
 use league_agent::guard::lock;
 use league_wire::{Dialect, MessageType};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::speech::{Speech, merge};
-use crate::limits::CALLS_MAX;
+use crate::limits::{CALLS_MAX, GUESTS_MAX};
 use crate::transcript::{Transcript, Way};
 use crate::verdict::Halt;
 
@@ -95,12 +95,32 @@ pub(super) struct Guest {
     at_once: AtomicU32,
     life: Arc<Life>,
     serving: Mutex<JoinSet<()>>,
+    /// The port of a guest that has left.
+    held: Mutex<Option<TcpSocket>>,
+    /// Where it stays when its case is over.
+    lounge: Mutex<Option<Lounge>>,
+}
+
+/// Guests whose cases are over. Who is registered where others register too stays at its address
+/// until the check is over, so that nobody else gets it: one address is one agent.
+pub(crate) type Lounge = Arc<Mutex<Vec<JoinSet<()>>>>;
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        if let Some(lounge) = lock(&self.lounge).take() {
+            let mut stays = lock(&lounge);
+            if stays.len() < GUESTS_MAX {
+                stays.push(std::mem::take(&mut *lock(&self.serving)));
+            }
+        }
+    }
 }
 
 #[derive(Debug)]
 struct Life {
     speech: Speech,
     me: Mutex<Option<Identity>>,
+    league: Mutex<Option<String>>,
     manner: Mutex<Manner>,
     calls: watch::Sender<Vec<Arc<Call>>>,
     transcript: Transcript,
@@ -181,6 +201,7 @@ impl Guest {
         let life = Life {
             speech,
             me: Mutex::default(),
+            league: Mutex::default(),
             manner: Mutex::new(Manner::Usual),
             calls: watch::Sender::new(Vec::new()),
             transcript,
@@ -193,6 +214,8 @@ impl Guest {
             at_once: AtomicU32::new(8),
             life: Arc::new(life),
             serving: Mutex::new(JoinSet::new()),
+            held: Mutex::default(),
+            lounge: Mutex::default(),
         };
         guest.listen(listener);
         Ok(guest)
@@ -207,14 +230,18 @@ impl Guest {
         });
     }
 
-    /// Stops listening; whoever calls is refused a connection.
+    /// Stops listening; whoever calls is refused a connection. The port stays taken, so that nobody
+    /// else is called in its place.
     pub(super) async fn leave(&self) {
         let mut serving = std::mem::take(&mut *lock(&self.serving));
         serving.shutdown().await;
+        let held = TcpSocket::new_v4().ok().filter(|socket| socket.bind(self.address).is_ok());
+        *lock(&self.held) = held;
     }
 
     /// Listens again where it did before.
     pub(super) async fn come_back(&self) -> Result<(), Halt> {
+        drop(lock(&self.held).take());
         let listener = TcpListener::bind(self.address).await;
         let listener =
             listener.map_err(|error| Halt::Ours(format!("its port is gone: {error}")))?;
@@ -253,6 +280,17 @@ impl Guest {
             merge(&mut meta, json!({"max_concurrent_matches": at_once}));
         }
         meta
+    }
+
+    /// Listens only to what is about `league`, if that has a name: whoever had the port before may
+    /// still be called there.
+    pub(super) fn listen_to(&self, league: Option<&str>) {
+        *lock(&self.life.league) = league.map(str::to_string);
+    }
+
+    /// Stays at its address when its case is over.
+    pub(super) fn stay_in(&self, lounge: &Lounge) {
+        *lock(&self.lounge) = Some(lounge.clone());
     }
 
     /// Takes that many matches at once.
@@ -373,14 +411,19 @@ impl Service for Life {
 
 impl Life {
     async fn answer(&self, headers: Vec<(String, String)>, body: &[u8]) -> Answer {
-        self.transcript.record(Way::Came, body);
         let request: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
         let (message, kind, foreign) = self.read(&request);
         let call = Call { headers, request, message, kind, foreign };
         let id = call.request["id"].clone();
+        let named = call.message["league_id"].as_str();
+        let own = lock(&self.league).clone();
+        let is_meant = named.is_none() || own.is_none() || named == own.as_deref();
+        if is_meant {
+            self.transcript.record(Way::Came, body);
+        }
         let result = self.result(&call);
         self.calls.send_modify(|calls| {
-            if calls.len() < CALLS_MAX {
+            if is_meant && calls.len() < CALLS_MAX {
                 calls.push(Arc::new(call));
             }
         });
@@ -394,7 +437,9 @@ impl Life {
                 json!({"jsonrpc": "2.0", "error": error, "id": id}).to_string()
             }
         };
-        self.transcript.record(Way::Sent, response.as_bytes());
+        if is_meant {
+            self.transcript.record(Way::Sent, response.as_bytes());
+        }
         Answer::json(response)
     }
 }

@@ -8,6 +8,7 @@
 
 mod door;
 mod envelope;
+mod fleet;
 mod frames;
 mod guest;
 mod places;
@@ -26,6 +27,9 @@ mod visit;
 use league_wire::Dialect;
 
 pub use door::Door;
+pub(crate) use door::League;
+pub(crate) use fleet::{Leaving, start};
+pub(crate) use guest::Lounge;
 
 use crate::case::Case;
 

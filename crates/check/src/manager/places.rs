@@ -99,6 +99,7 @@ pub(super) const CASES: &[Case] = &[
 async fn turned_away(visit: &Visit) -> Result<Reply, Halt> {
     let plan = Plan { starts_with: None, players_max: 2 };
     let league = visit.found(plan).await?;
+    let visit = visit.within(&league);
     let _two = [
         visit.register(Kind::Player, &league).await?,
         visit.register(Kind::Player, &league).await?,
@@ -114,6 +115,7 @@ async fn full(visit: &Visit) -> Outcome {
 
 async fn full_limit(visit: &Visit) -> Outcome {
     let reply = turned_away(visit).await?;
+    reply.refused_as_told_by("manager.place.full")?;
     reply.refused("a third player in a league of two", Code::L002, Strict::Always)?;
     let text = reply.refusal().map(|refusal| refusal.text).unwrap_or_default();
     if text.contains('2') {
@@ -125,6 +127,7 @@ async fn full_limit(visit: &Visit) -> Outcome {
 
 /// A league of two that runs.
 struct Running {
+    visit: Visit,
     league: League,
     players: [Guest; 2],
     _referee: Guest,
@@ -132,18 +135,19 @@ struct Running {
 
 async fn running(visit: &Visit) -> Result<Running, Halt> {
     let league = visit.found(Plan::of(2)).await?;
+    let visit = visit.within(&league);
     let referee = visit.register(Kind::Referee, &league).await?;
     let players = [
         visit.register(Kind::Player, &league).await?,
         visit.register(Kind::Player, &league).await?,
     ];
-    Ok(Running { league, players, _referee: referee })
+    Ok(Running { visit, league, players, _referee: referee })
 }
 
 async fn late(visit: &Visit, kind: Kind) -> Result<Reply, Halt> {
-    let scene = running(visit).await?;
+    let Running { visit, league, .. } = &running(visit).await?;
     let guest = visit.guest(kind).await?;
-    visit.send(&visit.application(&guest, &scene.league)).await
+    visit.send(&visit.application(&guest, league)).await
 }
 
 async fn late_player(visit: &Visit) -> Outcome {
@@ -155,6 +159,7 @@ async fn late_player(visit: &Visit) -> Outcome {
 
 async fn late_code(visit: &Visit) -> Outcome {
     let reply = late(visit, Kind::Player).await?;
+    reply.refused_as_told_by("manager.place.late-player")?;
     reply.refused("a player that comes after the start", Code::E019, Strict::Always)
 }
 
@@ -186,7 +191,7 @@ fn same_id(reply: &Reply, me: &Identity) -> Outcome {
 }
 
 async fn back(visit: &Visit) -> Outcome {
-    let league = visit.lobby().await?;
+    let league = visit.own_lobby().await?;
     let guest = visit.register(Kind::Player, &league).await?;
     let me = guest.me()?;
     same_id(&come_back(visit, &league, &guest, &me).await?, &me)
@@ -196,11 +201,11 @@ async fn back_later(visit: &Visit) -> Outcome {
     let scene = running(visit).await?;
     let guest = &scene.players[0];
     let me = guest.me()?;
-    same_id(&come_back(visit, &scene.league, guest, &me).await?, &me)
+    same_id(&come_back(&scene.visit, &scene.league, guest, &me).await?, &me)
 }
 
 async fn moved(visit: &Visit) -> Outcome {
-    let league = visit.lobby().await?;
+    let league = visit.own_lobby().await?;
     let guest = visit.register(Kind::Player, &league).await?;
     let me = guest.me()?;
     guest.leave().await;
@@ -209,7 +214,7 @@ async fn moved(visit: &Visit) -> Outcome {
 }
 
 async fn back_forged(visit: &Visit) -> Outcome {
-    let league = visit.lobby().await?;
+    let league = visit.own_lobby().await?;
     let guest = visit.register(Kind::Player, &league).await?;
     let me = guest.me()?;
     let token = format!("tok_player_{}_{}", me.id, "0".repeat(64));
@@ -221,7 +226,7 @@ async fn back_forged(visit: &Visit) -> Outcome {
 }
 
 async fn back_stolen(visit: &Visit) -> Outcome {
-    let league = visit.lobby().await?;
+    let league = visit.own_lobby().await?;
     let guest = visit.register(Kind::Player, &league).await?;
     let other = visit.register(Kind::Player, &league).await?;
     let stolen = Identity { token: other.me()?.token, ..guest.me()? };

@@ -1,5 +1,7 @@
 //! LEAGUE_QUERY: every question, who may ask, and how long the answer may take.
 
+use std::time::Duration;
+
 use league_agent::ambient::Mark;
 use league_wire::{Code, MessageType};
 use serde_json::{Value, json};
@@ -11,7 +13,7 @@ use super::speech::{Stamp, merge};
 use super::transport::in_time;
 use super::visit::Visit;
 use crate::case::Case;
-use crate::limits::HEALTH_TIME;
+use crate::limits::{HEALTH_TIME, TIMED_TRIES};
 use crate::verdict::{Halt, Outcome};
 
 pub(super) const CASES: &[Case] = &[
@@ -175,6 +177,12 @@ async fn member(visit: &Visit) -> Result<Guest, Halt> {
     visit.register(Kind::Player, &league).await
 }
 
+/// A player in a league that few are in: lists of many are cut.
+async fn alone(visit: &Visit) -> Result<Guest, Halt> {
+    let league = visit.own_lobby().await?;
+    visit.register(Kind::Player, &league).await
+}
+
 /// Asks as `stamp` says.
 async fn ask(visit: &Visit, guest: &Guest, stamp: &Stamp, question: Value) -> Result<Reply, Halt> {
     let mut fields = question;
@@ -187,8 +195,14 @@ async fn ask(visit: &Visit, guest: &Guest, stamp: &Stamp, question: Value) -> Re
 /// The data that answers `question` of a player about itself.
 async fn answer(visit: &Visit, question: &str) -> Result<(Guest, Value), Halt> {
     let guest = member(visit).await?;
+    let data = answer_to(visit, &guest, question).await?;
+    Ok((guest, data))
+}
+
+/// The data that answers `question` of `guest`.
+async fn answer_to(visit: &Visit, guest: &Guest, question: &str) -> Result<Value, Halt> {
     let stamp = Stamp::own(Kind::Player, &guest.me()?);
-    let reply = ask(visit, &guest, &stamp, json!({"query_type": question})).await?;
+    let reply = ask(visit, guest, &stamp, json!({"query_type": question})).await?;
     let message = reply.accepted(question)?;
     let name = MessageType::LeagueQueryResponse.name(visit.speech.0);
     if message["message_type"] != name {
@@ -201,17 +215,7 @@ async fn answer(visit: &Visit, question: &str) -> Result<(Guest, Value), Halt> {
             "put what was asked for into `data`",
         ));
     };
-    Ok((guest, data.clone()))
-}
-
-/// The data must name the asking player.
-async fn names_me(visit: &Visit, question: &str) -> Outcome {
-    let (guest, data) = answer(visit, question).await?;
-    let id = guest.me()?.id;
-    if data.to_string().contains(&format!("\"{id}\"")) {
-        return Ok(());
-    }
-    Err(Halt::fail(format!("{question} does not know {id}, which asked"), "list every player"))
+    Ok(data.clone())
 }
 
 async fn standings(visit: &Visit) -> Outcome {
@@ -248,7 +252,14 @@ async fn league(visit: &Visit) -> Outcome {
 }
 
 async fn registrations(visit: &Visit) -> Outcome {
-    names_me(visit, "GET_REGISTRATIONS").await
+    let guest = alone(visit).await?;
+    let data = answer_to(visit, &guest, "GET_REGISTRATIONS").await?;
+    let id = guest.me()?.id;
+    if data.to_string().contains(&format!("\"{id}\"")) {
+        return Ok(());
+    }
+    let sentence = format!("GET_REGISTRATIONS does not know {id}, which asked");
+    Err(Halt::fail(sentence, "list every player"))
 }
 
 async fn games(visit: &Visit) -> Outcome {
@@ -261,13 +272,19 @@ async fn games(visit: &Visit) -> Outcome {
 
 async fn answered_in_time(visit: &Visit) -> Outcome {
     let guest = member(visit).await?;
-    let stamp = Stamp::own(Kind::Player, &guest.me()?);
-    let began = Mark::set();
-    let reply = ask(visit, &guest, &stamp, json!({"query_type": "GET_STANDINGS"})).await?;
-    let took = began.elapsed();
-    let told = |halt: Halt| halt.unless_told_by("manager.query.standings");
-    reply.accepted("GET_STANDINGS").map_err(told)?;
-    in_time("GET_STANDINGS", took, HEALTH_TIME)
+    let mut fastest = Duration::MAX;
+    for _ in 0..TIMED_TRIES {
+        let stamp = Stamp::own(Kind::Player, &guest.me()?).about("timed");
+        let began = Mark::set();
+        let reply = ask(visit, &guest, &stamp, json!({"query_type": "GET_STANDINGS"})).await?;
+        fastest = fastest.min(began.elapsed());
+        let told = |halt: Halt| halt.unless_told_by("manager.query.standings");
+        reply.accepted("GET_STANDINGS").map_err(told)?;
+        if fastest <= HEALTH_TIME {
+            break;
+        }
+    }
+    in_time("GET_STANDINGS", fastest, HEALTH_TIME)
 }
 
 /// A question of a registered player must be refused.
@@ -294,7 +311,7 @@ async fn unknown_player(visit: &Visit) -> Outcome {
 }
 
 async fn private(visit: &Visit) -> Outcome {
-    let league = visit.lobby().await?;
+    let league = visit.own_lobby().await?;
     let other = visit.register(Kind::Player, &league).await?;
     let guest = visit.register(Kind::Player, &league).await?;
     let stamp = Stamp::own(Kind::Player, &guest.me()?);

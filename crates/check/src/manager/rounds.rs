@@ -1,6 +1,6 @@
 //! Rounds: who hears of them, in which words, who meets whom, and in which order.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use league_wire::{Dialect, MessageType};
 use serde_json::{Value, json};
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::case;
 use super::envelope::{equal, in_utc};
 use super::guest::{Call, Kind};
-use super::story::{Fixture, Story};
+use super::speech::Stamp;
+use super::story::{Fixture, Story, Told};
 use super::visit::Visit;
 use crate::case::Case;
 use crate::limits::QUIET_TIME;
@@ -288,7 +289,11 @@ async fn order(visit: &Visit) -> Outcome {
     let story = Story::begin(visit, 4, 1).await?;
     let fixtures = story.fixtures(1).await?;
     let [first, second] = two(&fixtures)?;
-    story.settle(first).await?;
+    let me = story.referees[first.referee].me()?;
+    let stamp = Stamp::own(Kind::Referee, &me).about("early");
+    let told = |halt: Halt| halt.unless_told_by("manager.report.accepted");
+    let reply = story.report_as(first, &Told::WIN, &stamp).await.map_err(told)?;
+    reply.accepted("a result").map_err(told)?;
     let player = &story.players[0];
     let is_next =
         |call: &Call| call.kind == Some(MessageType::RoundAnnouncement) && call.round() == Some(2);
@@ -312,54 +317,43 @@ pub(super) fn two(fixtures: &[Fixture]) -> Result<[&Fixture; 2], Halt> {
 
 async fn pairs(visit: &Visit) -> Outcome {
     let story = Story::begin(visit, 4, 1).await?;
-    let all = story.settle_all().await?;
-    each_pair_once(&story, &all)?;
-    let mut by_round: BTreeMap<u64, BTreeSet<&str>> = BTreeMap::new();
-    for fixture in &all {
-        let busy = by_round.entry(fixture.round).or_default();
-        if !busy.insert(&fixture.a) || !busy.insert(&fixture.b) {
-            let sentence = format!("somebody plays twice in round {}", fixture.round);
-            return Err(Halt::fail(sentence, "give everybody one match a round"));
-        }
-    }
-    Ok(())
-}
-
-fn each_pair_once(story: &Story, all: &[Fixture]) -> Outcome {
-    let mut met: BTreeMap<(String, String), u32> = BTreeMap::new();
-    for Fixture { a, b, .. } in all {
-        let pair = if a < b { (a.clone(), b.clone()) } else { (b.clone(), a.clone()) };
-        *met.entry(pair).or_default() += 1;
-    }
-    let players = story.players.len();
-    let wanted = players * (players - 1) / 2;
-    let twice = met.iter().find(|(_, times)| **times > 1).map(|(pair, _)| pair.clone());
-    match twice {
-        Some((a, b)) => Err(Halt::fail(
-            format!("{a} and {b} meet more than once"),
-            "have every pair meet exactly once",
-        )),
-        None if met.len() == wanted => Ok(()),
-        None => Err(Halt::fail(
-            format!("{} of {wanted} pairs meet in {} rounds", met.len(), rounds(all)),
-            "have every pair meet exactly once",
-        )),
-    }
-}
-
-fn rounds(all: &[Fixture]) -> usize {
-    all.iter().map(|fixture| fixture.round).collect::<BTreeSet<_>>().len()
+    meet_once(&story, 3, 2).await
 }
 
 async fn bye(visit: &Visit) -> Outcome {
     let story = Story::begin(visit, 3, 1).await?;
-    let all = story.settle_all().await?;
-    if (all.len(), rounds(&all)) != (3, 3) {
-        let sentence =
-            format!("three players have {} matches in {} rounds", all.len(), rounds(&all));
-        return Err(Halt::fail(sentence, "play three rounds of one match each"));
+    meet_once(&story, 3, 1).await
+}
+
+/// In `rounds` rounds of `matches` everybody must meet everybody once. Each round is judged when it
+/// is announced.
+async fn meet_once(story: &Story, rounds: u64, matches: usize) -> Outcome {
+    let mut met = BTreeSet::new();
+    for round in 1..=rounds {
+        let fixtures = story.fixtures(round).await?;
+        let mut busy = BTreeSet::new();
+        for Fixture { id, a, b, .. } in &fixtures {
+            if a == b || !busy.insert(a.clone()) || !busy.insert(b.clone()) {
+                let sentence =
+                    format!("in {id} {a} meets {b}: somebody plays twice in round {round}");
+                return Err(Halt::fail(sentence, "give everybody one match a round"));
+            }
+            let pair = if a < b { (a, b) } else { (b, a) };
+            if !met.insert((pair.0.clone(), pair.1.clone())) {
+                let sentence = format!("{a} and {b} meet again in round {round}");
+                return Err(Halt::fail(sentence, "have every pair meet exactly once"));
+            }
+        }
+        if fixtures.len() != matches {
+            let sentence =
+                format!("round {round} has {} matches, expected {matches}", fixtures.len());
+            return Err(Halt::fail(sentence, "give everybody one match a round, but who sits out"));
+        }
+        for fixture in &fixtures {
+            story.settle(fixture).await?;
+        }
     }
-    each_pair_once(&story, &all)
+    Ok(())
 }
 
 async fn completed(visit: &Visit) -> Outcome {
@@ -429,7 +423,7 @@ async fn capacity(visit: &Visit) -> Outcome {
     let mut story = Story::prepare(visit, 4, 0).await?;
     let referee = visit.guest(Kind::Referee).await?;
     referee.take_at_once(1);
-    visit.register_guest(&referee, &story.league).await?;
+    story.visit.register_guest(&referee, &story.league).await?;
     story.referees.push(referee);
     for _ in 0..4 {
         story.add_player().await?;

@@ -73,6 +73,14 @@ impl Reply {
         is_no.then(|| Refusal::new(None, Some(&message), &text, &result.to_string()))
     }
 
+    /// That the answer is a no at all is told by `case`; this one is about how it is said.
+    pub(super) fn refused_as_told_by(&self, case: &str) -> Outcome {
+        if self.refusal().is_some() {
+            return Ok(());
+        }
+        Err(Halt::skip(format!("what it builds on fails: see {case}")))
+    }
+
     /// The answer must be a no with `code`.
     pub(super) fn refused(&self, what: &str, code: Code, strict: Strict) -> Outcome {
         self.refused_with_any(what, &[code], strict)

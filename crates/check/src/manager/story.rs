@@ -99,11 +99,12 @@ impl Story {
     /// The same without players yet; the league begins with the last of them.
     pub(super) async fn prepare(visit: &Visit, players: u32, referees: u32) -> Result<Self, Halt> {
         let league = visit.found(Plan::of(players)).await?;
+        let visit = visit.within(&league);
         let mut seated = Vec::new();
         for _ in 0..referees {
             seated.push(visit.register(Kind::Referee, &league).await?);
         }
-        Ok(Self { visit: visit.clone(), league, referees: seated, players: Vec::new() })
+        Ok(Self { visit, league, referees: seated, players: Vec::new() })
     }
 
     /// Another player.
@@ -146,7 +147,9 @@ impl Story {
             let id = guest.me().map(|me| me.id).ok();
             endpoint.as_ref() == Some(&guest.url()) || (name.is_some() && name == id)
         };
-        let referee = self.referees.iter().position(is_its);
+        // Where there is only one, it need not be named to be known.
+        let only = (self.referees.len() == 1 && endpoint.is_none()).then_some(0);
+        let referee = self.referees.iter().position(is_its).or(only);
         let parts = (
             text(&["match_id"]),
             text(&["player_A_id", "player1_id"]),

@@ -12,7 +12,7 @@ use super::speech::Stamp;
 use super::visit::{Visit, silent};
 use crate::case::Case;
 use crate::http::{Got, Trouble, post_head};
-use crate::limits::{HEALTH_TIME, LARGE_BODY_BYTES, TOLD_TIME};
+use crate::limits::{HEALTH_TIME, LARGE_BODY_BYTES, TIMED_TRIES, TOLD_TIME};
 use crate::verdict::{Halt, Outcome};
 
 /// How many ask at the same time.
@@ -87,7 +87,7 @@ pub(super) const CASES: &[Case] = &[
     case! {
         "manager.http.half": Must, EVERY, ["ARCH-1"], "docs/protocol/league-v2.md#transport",
         "A body that is cut short",
-        sent: "half a body, then the connection is closed",
+        sent: "a part of a body, then the connection is closed",
         wanted: "an answer to the next request",
         why: "Agents crash in the middle of a call; that is nobody else's problem.",
         half
@@ -128,7 +128,12 @@ pub(super) const CASES: &[Case] = &[
 
 /// A request that is answered somehow, and changes nothing.
 fn harmless(visit: &Visit) -> Value {
-    visit.speech.request(Kind::Player.registers_with(), &Stamp::stranger(Kind::Player), json!({}))
+    harmless_in(visit, &Stamp::stranger(Kind::Player))
+}
+
+/// The same in a conversation that goes on.
+fn harmless_in(visit: &Visit, stamp: &Stamp) -> Value {
+    visit.speech.request(Kind::Player.registers_with(), stamp, json!({}))
 }
 
 /// What comes must be a JSON-RPC response, whatever it says.
@@ -138,8 +143,8 @@ fn is_response(got: &Got) -> bool {
 }
 
 /// The manager still answers.
-async fn alive(visit: &Visit, after: &str) -> Outcome {
-    let body = harmless(visit).to_string();
+async fn alive(visit: &Visit, stamp: &Stamp, after: &str) -> Outcome {
+    let body = harmless_in(visit, stamp).to_string();
     let began = Mark::set();
     match visit.post(body.as_bytes()).await {
         Ok(got) if is_response(&got) && began.elapsed() < TOLD_TIME => Ok(()),
@@ -202,11 +207,12 @@ fn expect_status(got: &Got, wanted: u16, what: &str) -> Outcome {
 }
 
 async fn large(visit: &Visit) -> Outcome {
-    let mut request = harmless(visit);
-    request["padding"] = json!("x".repeat(2 * LARGE_BODY_BYTES));
+    let stamp = Stamp::stranger(Kind::Player);
+    let mut request = harmless_in(visit, &stamp);
+    request["zzz_padding"] = json!("x".repeat(2 * LARGE_BODY_BYTES));
     // Whatever comes is fine, also nothing.
     match visit.post(request.to_string().as_bytes()).await {
-        Ok(_) | Err(_) => alive(visit, "after a body of two megabytes").await,
+        Ok(_) | Err(_) => alive(visit, &stamp, "after a body of two megabytes").await,
     }
 }
 
@@ -235,28 +241,33 @@ async fn megabyte(visit: &Visit) -> Outcome {
 }
 
 async fn half(visit: &Visit) -> Outcome {
-    let body = harmless(visit).to_string();
+    let stamp = Stamp::stranger(Kind::Player);
+    let body = harmless_in(visit, &stamp).to_string();
     let mut bytes = post_head(&visit.address, body.len(), &[JSON]);
-    bytes.extend_from_slice(&body.as_bytes()[..body.len() / 2]);
+    bytes.extend_from_slice(&body.as_bytes()[..body.len() * 3 / 4]);
     let mut line = visit.line().await.map_err(silent)?;
     line.send(&bytes).await.map_err(silent)?;
     drop(line);
-    alive(visit, "after half a body").await
+    alive(visit, &stamp, "after a part of a body").await
 }
 
 async fn slow(visit: &Visit) -> Outcome {
     let mut line = visit.line().await.map_err(silent)?;
-    line.send(b"POST /mcp HTTP/1.1\r\nHost: sl").await.map_err(silent)?;
-    let outcome = alive(visit, "while somebody else sends a head slowly").await;
+    let stamp = Stamp::stranger(Kind::Player);
+    let path = visit.address.path();
+    let head = format!("POST {path} HTTP/1.1\r\nX-Request-Id: {}\r\nHost: sl", stamp.conversation);
+    line.send(head.as_bytes()).await.map_err(silent)?;
+    let outcome = alive(visit, &stamp, "while somebody else sends a head slowly").await;
     drop(line);
     outcome
 }
 
 async fn crowd(visit: &Visit) -> Outcome {
     let mut asking = JoinSet::new();
+    let stamp = Stamp::stranger(Kind::Player);
     for _ in 0..CROWD {
         let visit = visit.clone();
-        let body = harmless(&visit).to_string();
+        let body = harmless_in(&visit, &stamp).to_string();
         asking.spawn(async move { visit.post(body.as_bytes()).await });
     }
     let mut answered = 0;
@@ -297,10 +308,17 @@ async fn keep_alive(visit: &Visit) -> Outcome {
 }
 
 async fn health(visit: &Visit) -> Outcome {
-    let began = Mark::set();
-    let got = visit.page("/health", TOLD_TIME).await.map_err(silent)?;
-    expect_status(&got, 200, "`GET /health`")?;
-    in_time("the health page", began.elapsed(), HEALTH_TIME)
+    let mut fastest = Duration::MAX;
+    for _ in 0..TIMED_TRIES {
+        let began = Mark::set();
+        let got = visit.page("/health", TOLD_TIME).await.map_err(silent)?;
+        expect_status(&got, 200, "`GET /health`")?;
+        fastest = fastest.min(began.elapsed());
+        if fastest <= HEALTH_TIME {
+            break;
+        }
+    }
+    in_time("the health page", fastest, HEALTH_TIME)
 }
 
 /// `what` must not take longer than `limit`.

@@ -62,23 +62,46 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
+/// A failure, unless the same fails where everybody behaves, which `case` tells.
+async fn unless_always(
+    outcome: Outcome,
+    control: impl Future<Output = Outcome>,
+    case: &str,
+) -> Outcome {
+    match outcome {
+        Err(Halt::Fail(finding)) if control.await.is_ok() => Err(Halt::Fail(finding)),
+        Err(halt @ Halt::Fail(_)) => Err(halt.unless_told_by(case)),
+        other @ (Ok(()) | Err(Halt::Skip(_) | Halt::Ours(_))) => other,
+    }
+}
+
 async fn away(visit: &Visit) -> Outcome {
     let mut story = Story::prepare(visit, 2, 1).await?;
     story.add_player().await?;
-    let absent = &story.players[0];
-    absent.leave().await;
+    story.players[0].leave().await;
     visit.transcript.note("the first player's port is closed");
     story.add_player().await?;
     tokio::time::sleep(AWAY_TIME).await;
     story.players[0].come_back().await?;
     visit.transcript.note("the first player's port is open again");
-    story.announced(&story.players[0], 1).await.map(drop).map_err(|halt| match halt {
-        Halt::Fail(_) => Halt::fail(
+    let outcome = match story.announced(&story.players[0], 1).await {
+        Ok(_) => Ok(()),
+        Err(Halt::Fail(_)) => Err(Halt::fail(
             "a player whose port was closed for half a second never heard of the round",
             "try again after a connection error: after 2 s, or after 1, 2 and 4 s",
-        ),
-        Halt::Skip(_) | Halt::Ours(_) => halt,
-    })
+        )),
+        Err(halt @ (Halt::Skip(_) | Halt::Ours(_))) => Err(halt),
+    };
+    unless_always(outcome, announced_to(visit, 2), "manager.round.announced").await
+}
+
+/// Whether everybody but the first of that many players, all of whom behave, hears of a round.
+async fn announced_to(visit: &Visit, players: u32) -> Outcome {
+    let story = Story::begin(visit, players, 1).await?;
+    for player in &story.players[1..] {
+        story.announced(player, 1).await?;
+    }
+    Ok(())
 }
 
 async fn silent(visit: &Visit) -> Outcome {
@@ -91,10 +114,22 @@ async fn silent(visit: &Visit) -> Outcome {
     }
     let others = &story.players[1..];
     for player in others {
-        story.announced(player, 1).await?;
+        let heard = story.announced(player, 1).await.map(drop);
+        unless_always(heard, announced_to(visit, 4), "manager.round.announced").await?;
     }
     story.settle_round(1).await?;
     for player in others {
+        let heard = story.hears(player, MessageType::LeagueStandingsUpdate, |_| true).await;
+        unless_always(heard.map(drop), table_to(visit), "manager.standings.in-time").await?;
+    }
+    Ok(())
+}
+
+/// Whether everybody but the first of four players, all of whom behave, hears of the standings.
+async fn table_to(visit: &Visit) -> Outcome {
+    let story = Story::begin(visit, 4, 1).await?;
+    story.settle_round(1).await?;
+    for player in &story.players[1..] {
         story.hears(player, MessageType::LeagueStandingsUpdate, |_| true).await?;
     }
     Ok(())
@@ -106,19 +141,25 @@ async fn goes_on(visit: &Visit, manner: Manner) -> Outcome {
     for _ in 0..2 {
         let player = visit.guest(Kind::Player).await?;
         player.behave(manner);
-        visit.register_guest(&player, &story.league).await?;
+        story.visit.register_guest(&player, &story.league).await?;
         story.players.push(player);
     }
     story.settle_all().await?;
-    let player = &story.players[1];
-    let heard = player.hears(MessageType::LeagueCompleted, NEWS_TIME).await;
-    if heard.is_some() {
-        return Ok(());
-    }
-    Err(Halt::fail(
-        "the league did not come to its end",
-        "note what is answered to announcements and standings, and go on whatever it is",
-    ))
+    let outcome = match story.players[1].hears(MessageType::LeagueCompleted, NEWS_TIME).await {
+        Some(_) => Ok(()),
+        None => Err(Halt::fail(
+            "who answers like this does not hear that the league is over",
+            "note what is answered to announcements and standings, and go on whatever it is",
+        )),
+    };
+    unless_always(outcome, ends(visit), "manager.end.completed").await
+}
+
+/// Whether players that behave hear that the league is over.
+async fn ends(visit: &Visit) -> Outcome {
+    let story = Story::begin(visit, 2, 1).await?;
+    story.settle_all().await?;
+    story.hears(&story.players[1], MessageType::LeagueCompleted, |_| true).await.map(drop)
 }
 
 async fn garbage(visit: &Visit) -> Outcome {
@@ -138,34 +179,30 @@ async fn moved(visit: &Visit) -> Outcome {
     visit.transcript.note("the first player's port is closed; it registers again from another one");
     let new = visit.guest(Kind::Player).await?;
     let stamp = Stamp::own(Kind::Player, &me);
-    let reply = visit.send(&visit.application_as(&new, &story.league, &stamp)).await?;
+    let request = visit.application_as(&new, &story.league, &stamp);
+    let reply = story.visit.send(&request).await?;
     let told = |halt: Halt| halt.unless_told_by("manager.place.moved");
     reply.accepted("a player that comes back from another port").map_err(told)?;
     new.assume(me);
     for fixture in &fixtures {
         story.settle(fixture).await?;
     }
-    story.hears(&new, MessageType::LeagueCompleted, |_| true).await.map(drop)
+    let heard = story.hears(&new, MessageType::LeagueCompleted, |_| true).await.map(drop);
+    unless_always(heard, ends(visit), "manager.end.completed").await
 }
 
 async fn referee(visit: &Visit) -> Outcome {
-    let mut story = Story::prepare(visit, 2, 0).await?;
-    for _ in 0..2 {
-        let referee = visit.guest(Kind::Referee).await?;
-        visit.register_guest(&referee, &story.league).await?;
-        story.referees.push(referee);
-    }
-    story.referees[0].behave(Manner::Refuses);
-    story.referees[1].behave(Manner::Refuses);
+    let mut story = Story::prepare(visit, 2, 2).await?;
+    story.referees.iter().for_each(|referee| referee.behave(Manner::Refuses));
     story.add_player().await?;
     story.add_player().await?;
-    let told = |halt: Halt| halt.unless_told_by("manager.round.order-to-referee");
     let first = story.fixtures(1).await?;
     let Some(fixture) = first.first() else {
         return Err(Halt::skip("what it builds on fails: see manager.round.fields"));
     };
     let (has_it, other) = (fixture.referee, 1 - fixture.referee);
     story.referees[other].behave(Manner::Usual);
+    let told = |halt: Halt| halt.unless_told_by("manager.round.order-to-referee");
     story.hears(&story.referees[has_it], MessageType::StartMatch, |_| true).await.map_err(told)?;
     let is_it = |call: &Call| call.text("match_id") == fixture.id;
     story.hears(&story.referees[other], MessageType::StartMatch, is_it).await.map(drop)

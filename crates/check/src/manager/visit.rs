@@ -1,5 +1,6 @@
 //! A visit to a manager: what one case says to it, as whom, and what comes back.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use league_agent::address::Address;
@@ -12,9 +13,9 @@ use super::door::{Door, League};
 use super::guest::{Guest, Identity, Kind};
 use super::said::Reply;
 use super::speech::{Speech, Stamp, merge};
-use crate::bench::Bench;
+use crate::bench::{Bench, Subject};
 use crate::http::{Got, Line, Trouble, post_head};
-use crate::limits::REGISTER_TIME;
+use crate::limits::{REGISTER_TIME, TOLD_TIME};
 use crate::transcript::Transcript;
 use crate::verdict::Halt;
 
@@ -30,8 +31,8 @@ pub(super) struct Visit {
     pub(super) address: Address,
     /// How it is spoken to.
     pub(super) speech: Speech,
-    /// What lets the checker in.
-    pub(super) door: Door,
+    /// The manager, and what its cases share.
+    pub(super) subject: Arc<Subject>,
     /// What went over the line.
     pub(super) transcript: Transcript,
 }
@@ -57,6 +58,11 @@ impl Stamp {
         }
     }
 
+    /// The same in a conversation that is called after what it is for.
+    pub(super) fn about(self, word: &str) -> Self {
+        Self { conversation: new_conversation(word).to_string(), ..self }
+    }
+
     /// A stamp for what is only shown.
     pub(super) fn example(sender: &str) -> Self {
         Self { conversation: "conv-1".into(), ..Self::of(sender, "") }
@@ -69,9 +75,14 @@ impl Visit {
         Self {
             address: bench.subject.address.clone(),
             speech: Speech(bench.dialect()),
-            door: bench.subject.door.clone(),
+            subject: bench.subject.clone(),
             transcript: bench.transcript.clone(),
         }
+    }
+
+    /// What lets the checker in.
+    pub(super) fn door(&self) -> &Door {
+        &self.subject.door
     }
 
     /// Posts a body to `/mcp`.
@@ -141,6 +152,15 @@ impl Visit {
         self.send_text(&request.to_string()).await
     }
 
+    /// The same for somebody who waits longer than it should.
+    pub(super) async fn send_patiently(&self, request: &Value) -> Result<Reply, Halt> {
+        let body = request.to_string();
+        let mut bytes = post_head(&self.address, body.len(), &[USER_AGENT, ACCEPT, CLOSE, JSON]);
+        bytes.extend_from_slice(body.as_bytes());
+        let got = self.raw(&bytes, REGISTER_TIME + TOLD_TIME).await.map_err(silent)?;
+        Ok(self.reply(got))
+    }
+
     /// The same for what may not be JSON.
     pub(super) async fn send_text(&self, body: &str) -> Result<Reply, Halt> {
         let got = self.post(body.as_bytes()).await.map_err(silent)?;
@@ -175,6 +195,10 @@ impl Visit {
 
     /// The same, said as somebody else.
     pub(super) fn application_as(&self, guest: &Guest, league: &League, stamp: &Stamp) -> Value {
+        guest.listen_to(league.id.as_deref());
+        if !league.is_own {
+            guest.stay_in(&self.subject.lounge);
+        }
         let mut meta = guest.meta();
         let (name, pass) = match guest.kind {
             Kind::Player => ("join_code", &league.join_code),
@@ -199,11 +223,22 @@ impl Visit {
 
     /// Registers `guest` in `league`; whatever goes wrong is told by another case.
     pub(super) async fn register_guest(&self, guest: &Guest, league: &League) -> Result<(), Halt> {
+        self.register_as(guest, league, &Stamp::stranger(guest.kind)).await
+    }
+
+    /// The same in a conversation of its own.
+    pub(super) async fn register_as(
+        &self,
+        guest: &Guest,
+        league: &League,
+        stamp: &Stamp,
+    ) -> Result<(), Halt> {
         let told = |halt: Halt| halt.unless_told_by(guest.kind.case());
-        let reply = self.send(&self.application(guest, league)).await.map_err(told)?;
+        let reply = self.send(&self.application_as(guest, league, stamp)).await.map_err(told)?;
         let message = reply.accepted("a registration").map_err(told)?;
         let me = Identity::read(guest.kind, &message).map_err(told)?;
-        guest.assume(me);
+        let known = league.id.clone().or(me.league);
+        guest.assume(Identity { league: known, ..me });
         Ok(())
     }
 }

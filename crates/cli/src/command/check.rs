@@ -35,10 +35,12 @@ Examples:
   league check player http://127.0.0.1:8101/mcp  one that runs already
   league check player http://127.0.0.1:8101/mcp --token @token.txt --league my_league
   league check manager http://127.0.0.1:8000 --data league-data
+  league check manager --start './my_manager --port {port} --players {players}'
   league check player --list
 
 In the command of --start {manager} is where to register, {port} a free port to listen at, {dialect}
-the dialect to speak, {data} a folder that outlives a restart.
+the dialect to speak, {data} a folder that outlives a restart. A manager is started anew for every
+case that needs a league, and {players} is with how many players that begins.
 
 Exit codes: 0 every must passed (with --level should: every case), 1 a case failed or the agent
 cannot be reached, 2 wrong usage, 3 the checker itself failed.
@@ -222,8 +224,8 @@ fn door(args: &CheckArgs) -> anyhow::Result<Door> {
     if matches!(args.role, RoleArg::Player | RoleArg::Referee) {
         return Ok(Door::default());
     }
-    if args.start.is_some() || args.listen.is_some() {
-        let hint = "start it, and give its URL";
+    if args.listen.is_some() {
+        let hint = "give its URL, or --start 'COMMAND'";
         return Err(anyhow!("a manager does not register anywhere").context(Hint(hint.into())));
     }
     let in_environment = std::env::var("LEAGUE_ADMIN_TOKEN").ok();
@@ -240,6 +242,7 @@ fn door(args: &CheckArgs) -> anyhow::Result<Door> {
     };
     Ok(Door {
         admin,
+        start: None,
         league: args.league.as_ref().map(ToString::to_string),
         join_key: args.join_key.clone(),
         join_code: args.join_code.clone(),
@@ -287,6 +290,11 @@ pub(super) fn explained(command: &str, error: CheckError) -> Failure {
              {{manager}} and {{port}}"
         ),
         CheckError::Listen(..) => "choose another address with --listen".into(),
+        CheckError::NoManager(_) => {
+            "the command is run by sh, with {port} for the port to listen at and {players} for how \
+             many players its league begins with"
+                .into()
+        }
         CheckError::Start(_) | CheckError::NoAddress => return Failure::Failed(error.into()),
     };
     Failure::Failed(anyhow::Error::new(error).context(Hint(hint)))

@@ -12,7 +12,7 @@ use league_wire::Dialect;
 
 use crate::liar::{Liar, Switch};
 use crate::lies;
-use crate::program::Place;
+use crate::program::{Place, Run};
 use crate::service::Office;
 
 /// Managers that lie at the same time.
@@ -68,6 +68,27 @@ fn our_own_manager_passes_every_case_in_every_dialect() {
         assert_eq!(troubles(&report), [""; 0], "{dialect}");
         let tried = report.checked.iter().filter(|one| one.verdict == Verdict::Pass).count();
         assert!(tried >= 120, "only {tried} cases in {dialect}");
+    }
+}
+
+/// A command that starts our manager as somebody else's: nobody is its administrator.
+const STRANGER: &str = "printf '[league]\\nid = \"own\"\\nplayers_max = {players}\\n[league.start]\\n\
+     players = {players}\\n[league.set]\\nannouncement_lead = \"0s\"\\n' > {data}/league.toml && \
+     exec LEAGUE serve --config {data}/league.toml --listen 127.0.0.1:{port} --data {data}/d";
+
+#[test]
+fn a_manager_that_nobody_may_found_leagues_at_is_started_for_each_of_them() {
+    let place = Place::new();
+    let command = STRANGER.replace("LEAGUE", env!("CARGO_BIN_EXE_league"));
+    let mut check =
+        place.command("check manager --json --only manager.report --only manager.place");
+    let run = Run::of(check.args(["--start", &command]).output().unwrap());
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let cases = report["cases"].as_array().unwrap();
+    assert!(cases.len() > 30, "{}", cases.len());
+    for case in cases {
+        assert_eq!(case["verdict"], "pass", "{case}");
     }
 }
 
