@@ -57,6 +57,12 @@ pub const PRACTICE_HISTORY_MAX: usize = 50;
 pub const PRACTICE_DELAY_MAX: Duration = Duration::from_millis(500);
 /// Time that one call to an agent which practises may take; its referee gives it up long before.
 pub const PRACTICE_CALL_TIME: Duration = Duration::from_secs(3_600);
+/// Practice matches at a manager at the same time.
+pub const PRACTICE_AT_ONCE: usize = 4;
+/// How often one agent may ask for one.
+pub const PRACTICE_RATE: (u32, Duration) = (6, Duration::from_secs(60));
+/// How often it is looked whether the league has begun while somebody practises.
+pub const PRACTICE_LOOK: Duration = Duration::from_millis(100);
 /// Time beyond the longest match after which a practice match is given up.
 pub const PRACTICE_SLACK: Duration = Duration::from_secs(45);
 

@@ -137,6 +137,7 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
     let hosts = resolver.hosts(written.allowed_hosts);
     let open_referees = resolver.open_referees(written.open_referees);
     let lenient = resolver.lenient(given.lenient, written.lenient);
+    let practice = resolver.practice(written.practice);
     let roster = written.league.as_ref().and_then(|league| league.roster.clone());
     let log = resolver.log(&given.log, written.log_level, written.log_format)?;
     let league = written.league.map(|league| resolver.league(league)).transpose()?;
@@ -164,6 +165,7 @@ pub(crate) fn resolve(given: Given) -> anyhow::Result<Config> {
         networks,
         reading: Reading::of(lenient),
         hosts,
+        practice,
     };
     Ok(Config { plan, log, lines: resolver.lines })
 }
@@ -357,6 +359,13 @@ impl Resolver {
             None => (false, Origin::Default),
         };
         self.note("", "lenient", json!(value), origin);
+        value
+    }
+
+    fn practice(&mut self, written: Option<Spanned<bool>>) -> bool {
+        let origin = written.as_ref().map_or(Origin::Default, |written| self.place(written));
+        let value = written.is_none_or(Spanned::into_inner);
+        self.note("", "practice", json!(value), origin);
         value
     }
 

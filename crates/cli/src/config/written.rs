@@ -23,6 +23,7 @@ pub(super) struct Written {
     pub(super) allowed_hosts: Option<Spanned<Vec<String>>>,
     pub(super) open_referees: Option<Spanned<bool>>,
     pub(super) lenient: Option<Spanned<bool>>,
+    pub(super) practice: Option<Spanned<bool>>,
     pub(super) log_level: Option<Spanned<String>>,
     pub(super) log_format: Option<Spanned<String>>,
     pub(super) league: Option<WrittenLeague>,
@@ -73,6 +74,6 @@ impl File {
 }
 
 const KEYS: &str = "the keys are listen, data, default_league, allowed_networks, public_url, \
-                    allowed_hosts, open_referees, lenient, log_level, log_format, and under \
-                    [league] id, game, format, rules, start, players_max, roster and set; `league \
-                    serve --print-config` shows them";
+                    allowed_hosts, open_referees, lenient, practice, log_level, log_format, and \
+                    under [league] id, game, format, rules, start, players_max, roster and set; \
+                    `league serve --print-config` shows them";

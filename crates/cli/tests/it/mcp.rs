@@ -161,6 +161,30 @@ fn letters_and_tools_are_told_apart_also_in_a_batch() {
 }
 
 #[test]
+fn a_registered_player_practises_by_calling_a_tool() {
+    let place = Place::new();
+    let office = Office::open(&place);
+    found(&office, &place, "--league spring --set invitation_timeout=1s");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}/mcp", listener.local_addr().unwrap());
+    // It registers and is not there: that is what practice tells.
+    drop(listener);
+    let who =
+        json!({"display_name": "A", "contact_endpoint": endpoint, "game_types": ["even_odd"]});
+    let registered = call(&office, "register_player", who);
+    let token = &registered["structuredContent"]["auth_token"];
+    let told = call(&office, "practice", json!({"auth_token": token, "against": "odd"}));
+    let played = &told["structuredContent"];
+    assert_eq!((&played["result"], &played["against"]), (&"technical loss".into(), &"odd".into()));
+    assert!(played["why"].as_str().unwrap().contains("could not be reached"), "{played:#}");
+    let no = call(&office, "practice", json!({"auth_token": "tok_player_P01_00"}));
+    assert_eq!(no["isError"], true);
+    assert!(text(&no).contains("register first"), "{}", text(&no));
+    let no = call(&office, "practice", json!({"auth_token": token, "against": "luck"}));
+    assert!(text(&no).contains("against is one of random"), "{}", text(&no));
+}
+
+#[test]
 fn a_page_in_a_browser_does_not_reach_a_manager_on_loopback() {
     let place = Place::new();
     let office = Office::open(&place);

@@ -34,8 +34,9 @@ use super::gate::{Gate, Rates, Visitor, origin};
 use super::leagues::{Leagues, Newcomer};
 use super::view::Reader;
 use super::witness::Epilogues;
-use super::{Archive, Stub, admin, archive, gauges, query, relay, view, witness, words};
+use super::{Archive, Stub, admin, archive, gauges, query, rehearsal, relay, view, witness, words};
 use crate::limits::{LIST_WHOLE_MAX, RECORD_READERS_MAX};
+use crate::practice::Coach;
 
 /// The manager behind an endpoint: every league it hosts.
 pub struct Manager {
@@ -52,6 +53,8 @@ pub struct Manager {
     pub(super) reading: Reading,
     archive: Option<Archive>,
     readers: Semaphore,
+    /// Who has players practise, if anybody does.
+    coach: Option<Coach>,
 }
 
 impl std::fmt::Debug for Manager {
@@ -75,7 +78,8 @@ impl Manager {
         let (targets, figures) = (Targets::everywhere(), Figures::default());
         let epilogues = Epilogues::default();
         let reading = Reading::Strict;
-        let (archive, readers) = (None, Semaphore::new(RECORD_READERS_MAX));
+        let (archive, coach) = (None, None);
+        let readers = Semaphore::new(RECORD_READERS_MAX);
         Self {
             keys,
             admin,
@@ -89,7 +93,22 @@ impl Manager {
             reading,
             archive,
             readers,
+            coach,
         }
+    }
+
+    /// The same manager, at which players practise with `coach` until their league starts.
+    #[must_use]
+    pub fn practising(self, coach: Coach) -> Self {
+        Self { coach: Some(coach), ..self }
+    }
+
+    pub(super) const fn coach(&self) -> Option<&Coach> {
+        self.coach.as_ref()
+    }
+
+    pub(super) fn is_lenient(&self) -> bool {
+        self.reading.is_lenient()
     }
 
     /// The same manager, which tells from `archive` what was said in matches that are over.
@@ -522,6 +541,9 @@ impl Service for Manager {
         }
         if posted.path.starts_with("/api/v1/admin/") {
             return admin::answer(self, posted).await;
+        }
+        if let Some(answer) = rehearsal::answer(self, &posted).await {
+            return Some(answer);
         }
         match archive::answer(self, &posted).await {
             Some(answer) => Some(answer),

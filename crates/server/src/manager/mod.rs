@@ -27,6 +27,7 @@ mod news;
 mod officiating;
 mod outbound;
 mod query;
+mod rehearsal;
 pub mod relay;
 mod returning;
 mod schemas;

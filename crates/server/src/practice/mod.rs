@@ -3,8 +3,10 @@
 //!
 //! A [`Room`] has an office, which is to its referee what a manager is, and the house players that
 //! were asked for. A [`Drill`] is one match in it, [`Practised`] what became of it. A [`Fault`] is
-//! something that goes wrong between the referee and the agent, because we want it to.
+//! something that goes wrong between the referee and the agent, because we want it to. A [`Coach`]
+//! has many agents practise at a manager.
 
+mod coach;
 mod fault;
 mod go_between;
 mod ledger;
@@ -23,6 +25,7 @@ use league_core::policy::Policy;
 use league_core::proof::Token;
 use league_wire::Dialect;
 
+pub use coach::{Coach, Key, NoPractice};
 pub use fault::Fault;
 pub use outcome::{Ending, Finding, Practised};
 pub use room::Room;

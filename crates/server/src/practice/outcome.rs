@@ -8,6 +8,7 @@ use league_core::seat::Seat;
 use league_wire::frame::{Outcome, parse_response};
 use league_wire::message::MatchResultReport;
 use league_wire::{Code, Dialect, Fragment, MoveValue, ResultStatus};
+use serde_json::{Value, json};
 
 use super::go_between::Seen;
 use super::office::Told;
@@ -147,6 +148,32 @@ impl Practised {
             }
         }
         self
+    }
+}
+
+impl Practised {
+    /// All of it as one JSON document, with the transcript if `bytes` are wanted.
+    pub fn document(&self, bytes: bool) -> Value {
+        let times = self.times.iter().map(|time| time.as_secs_f64() * 1_000.0);
+        let fix =
+            |finding: &Finding| json!({ "sentence": finding.sentence, "change": finding.change });
+        let mut document = json!({
+            "match_id": self.match_id.to_string(),
+            "against": self.against.name(),
+            "fault": self.fault.map(Fault::name),
+            "faults": self.faults,
+            "result": self.ending.word(),
+            "why": self.why,
+            "choice": self.own,
+            "opponent_choice": self.theirs,
+            "drawn_number": self.number,
+            "response_ms": times.collect::<Vec<_>>(),
+            "to_fix": self.findings.iter().map(fix).collect::<Vec<_>>(),
+        });
+        if let Some(transcript) = self.transcript.as_ref().filter(|_| bytes) {
+            document["transcript"] = serde_json::to_value(transcript).unwrap_or(Value::Null);
+        }
+        document
     }
 }
 

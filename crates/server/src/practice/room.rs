@@ -309,6 +309,8 @@ impl Room {
     }
 }
 
+/// As many failures in a row as a breaker can be told to bear.
+const BREAKER_FAILURES: u32 = 1_000_000;
 /// Every match of a room is played once.
 const ATTEMPT: u32 = 1;
 
@@ -364,6 +366,27 @@ impl Between {
     }
 }
 
+// Whoever gives a match up in the middle does not wait: everybody leaves by itself when the sender
+// of `stop` is gone. A referee that was ended at once would go on reporting to nobody.
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.serving.detach_all();
+    }
+}
+
+impl Drop for Whistle {
+    fn drop(&mut self) {
+        self.running.detach_all();
+    }
+}
+
+impl Drop for Between {
+    fn drop(&mut self) {
+        self.serving.detach_all();
+    }
+}
+
 /// The membership of somebody who registers with our own office.
 async fn settled<Id: Clone>(
     membership: &mut watch::Receiver<Option<Membership<Id>>>,
@@ -375,10 +398,14 @@ async fn settled<Id: Clone>(
     settled.ok_or_else(unsettled)
 }
 
+/// The rules as an order names them. Nobody is helped by waiting for an address that does not
+/// answer: there is no other match that it could hold up.
 fn rules(policy: &Policy) -> BTreeMap<String, String> {
     let departures = policy.departures().into_iter();
     let rules = departures.map(|(key, value)| (key.to_string(), value));
-    rules.chain([("rule_set".to_string(), policy.rule_set().to_string())]).collect()
+    let patient = ("breaker_failures".to_string(), BREAKER_FAILURES.to_string());
+    let rule_set = ("rule_set".to_string(), policy.rule_set().to_string());
+    rules.chain([patient, rule_set]).collect()
 }
 
 /// Calls among ourselves.

@@ -33,6 +33,7 @@ use crate::manager::blueprint::{BadBlueprint, Blueprint};
 use crate::manager::{
     Actor, Alarm, Books, FoundError, Founding, Leagues, Manager, OpenError, Outbound, Stub,
 };
+use crate::practice::Coach;
 use crate::secret::{self, SecretError};
 
 const MANAGER_AGENT: &str = concat!("league_manager/", env!("CARGO_PKG_VERSION"));
@@ -66,6 +67,8 @@ pub struct ServePlan {
     pub reading: Reading,
     /// Names by which clients of the Model Context Protocol call it, beside those of loopback.
     pub hosts: Vec<String>,
+    /// Whether players may practise until their league starts.
+    pub practice: bool,
 }
 
 /// What a manager says of itself while it runs.
@@ -185,7 +188,12 @@ pub async fn serve(
     let manager = Manager::hosting(host.desk.keys.clone(), host.admin(plan)?, host.leagues());
     let data = plan.data.clone();
     let recall = move |league: &LeagueId, id| crate::record::recall(&data, league, id);
-    let manager = manager.calling(targets).reading(plan.reading).recalling(Arc::new(recall));
+    let manager = manager.reading(plan.reading).recalling(Arc::new(recall));
+    let manager = match plan.practice {
+        true => manager.practising(Coach::new(targets.clone())),
+        false => manager,
+    };
+    let manager = manager.calling(targets);
     let (quit, quitting) = watch::channel(false);
     let service = front(Arc::new(manager), address, &plan.hosts);
     host.tasks.spawn(answer_calls(listener, service, quitting.clone()));

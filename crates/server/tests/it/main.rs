@@ -43,6 +43,8 @@ mod puller;
 #[cfg(test)]
 mod registration;
 #[cfg(test)]
+mod rehearsals;
+#[cfg(test)]
 mod restart;
 #[cfg(test)]
 mod returning;

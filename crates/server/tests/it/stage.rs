@@ -12,12 +12,14 @@ use league_agent::exchange::Exchange;
 use league_agent::player::Player;
 use league_agent::register::Application;
 use league_agent::strategy::House;
+use league_agent::targets::Targets;
 use league_core::id::LeagueId;
 use league_core::manager::{Charter, Event, Fact, Phase, Recorded, StartRule};
 use league_core::policy::{Policy, RuleSet};
 use league_core::proof::{Keys, Secret, Token};
 use league_server::journal::{Follower, Head, Journal, MemoryJournal, SqliteJournal, codec};
 use league_server::manager::{Actor, Books, Manager, OpenError, Outbound, Rates, Stub};
+use league_server::practice::Coach;
 use league_server::referee::Referee;
 use league_wire::message::Meta;
 use league_wire::{Dialect, JoinCode};
@@ -155,7 +157,8 @@ impl Stage {
         let (stub, actor) = Actor::new(books, |stub| Outbound::new(stub, outbound_keys, exchange));
         let admin: Token = ADMIN.parse().unwrap();
         let leagues = BTreeMap::from([(LEAGUE.parse().unwrap(), stub.clone())]);
-        let manager = Arc::new(Manager::new(keys, admin, leagues).at(rates));
+        let manager = Manager::new(keys, admin, leagues).at(rates);
+        let manager = Arc::new(manager.practising(Coach::new(Targets::everywhere())));
         let (quit, quitting) = watch::channel(false);
         let listener = runtime.block_on(async {
             match address {

@@ -60,6 +60,17 @@ pub enum Errand {
         /// Which move.
         choice: String,
     },
+    /// A registered player wants to practise.
+    Practise {
+        /// What it shows.
+        token: AuthToken,
+        /// Who it is, where the token does not say it.
+        player: Option<PlayerId>,
+        /// The league, where the token is not enough to find it.
+        league: Option<LeagueId>,
+        /// Against whom, if it says so.
+        against: Option<String>,
+    },
 }
 
 /// What the caller of a tool need not say.
@@ -144,6 +155,15 @@ pub fn errand(
             };
             return Ok(Errand::Move { token, match_id: fields.optional("match_id")?, choice });
         }
+        Tool::Practice => {
+            let expected = "the auth_token that the registration returned";
+            return Ok(Errand::Practise {
+                token: token.ok_or_else(|| fields.missing("auth_token", expected))?,
+                player: fields.optional("player_id")?,
+                league: fields.optional("league_id")?,
+                against: fields.optional("against")?,
+            });
+        }
         Tool::RegisterPlayer => {
             Message::LeagueRegisterRequest(PlayerRegistration { meta: Meta::of_tool(&fields)? })
         }
@@ -207,7 +227,9 @@ fn sender(tool: Tool, f: &Fields<'_>, has_token: bool) -> Result<Sender, DecodeE
     let referee = |id: RefereeId| Sender::from(AgentId::Referee(id));
     match tool {
         Tool::StartLeague | Tool::Query(_) => Ok(Sender::Administrator),
-        Tool::JoinLeague | Tool::WaitForTurn | Tool::MakeMove => Ok(Sender::Player(NEW.into())),
+        Tool::JoinLeague | Tool::WaitForTurn | Tool::MakeMove | Tool::Practice => {
+            Ok(Sender::Player(NEW.into()))
+        }
         Tool::RegisterPlayer if has_token => f.required("player_id").map(player),
         Tool::RegisterPlayer => Ok(Sender::Player(NEW.into())),
         Tool::RegisterReferee if has_token => f.required("referee_id").map(referee),

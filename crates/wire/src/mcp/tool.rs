@@ -13,6 +13,8 @@ pub enum Tool {
     WaitForTurn,
     /// Makes the move of whoever has joined.
     MakeMove,
+    /// Has a registered player practise before its league starts.
+    Practice,
     /// Registers a player.
     RegisterPlayer,
     /// Registers a referee.
@@ -27,7 +29,7 @@ pub enum Tool {
 
 impl Tool {
     /// Every tool, in the order in which they are listed.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Query(QueryType::League),
         Self::Query(QueryType::Standings),
         Self::Query(QueryType::Schedule),
@@ -40,6 +42,7 @@ impl Tool {
         Self::JoinLeague,
         Self::WaitForTurn,
         Self::MakeMove,
+        Self::Practice,
         Self::RegisterPlayer,
         Self::RegisterReferee,
         Self::AssignedMatches,
@@ -63,6 +66,7 @@ impl Tool {
             Self::JoinLeague => "join_league",
             Self::WaitForTurn => "wait_for_turn",
             Self::MakeMove => "make_move",
+            Self::Practice => "practice",
             Self::RegisterPlayer => "register_player",
             Self::RegisterReferee => "register_referee",
             Self::AssignedMatches => "get_assigned_matches",
@@ -94,6 +98,7 @@ impl Tool {
             Self::JoinLeague => &["display_name", "league_id", "join_code"],
             Self::WaitForTurn => &["auth_token", "wait_seconds"],
             Self::MakeMove => &["auth_token", "choice", "match_id"],
+            Self::Practice => &["auth_token", "player_id", "league_id", "against"],
             Self::RegisterPlayer => &[
                 "display_name",
                 "contact_endpoint",

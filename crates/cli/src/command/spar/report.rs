@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use league_core::spread::Spread;
 use league_server::practice::{Drill, Ending, Fault, Finding, Practised, Pupil};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::command::trace::story;
 
@@ -184,7 +184,7 @@ impl Sparring {
                 "max": ms(spread.max()),
             },
             "to_fix": to_fix.iter().map(fix).collect::<Vec<_>>(),
-            "played": self.played.iter().map(|one| played(one, bytes)).collect::<Vec<_>>(),
+            "played": self.played.iter().map(|one| one.document(bytes)).collect::<Vec<_>>(),
         });
         format!("{document:#}\n")
     }
@@ -204,26 +204,6 @@ fn done(fault: Fault, times: u32) -> String {
         ),
         Fault::Drops => many("connection broke", "connections broke"),
     }
-}
-
-fn played(practised: &Practised, bytes: bool) -> Value {
-    let times = practised.times.iter().map(|time| time.as_secs_f64() * 1_000.0);
-    let mut document = json!({
-        "match_id": practised.match_id.to_string(),
-        "against": practised.against.name(),
-        "fault": practised.fault.map(Fault::name),
-        "faults": practised.faults,
-        "result": practised.ending.word(),
-        "why": practised.why,
-        "choice": practised.own,
-        "opponent_choice": practised.theirs,
-        "drawn_number": practised.number,
-        "response_ms": times.collect::<Vec<_>>(),
-    });
-    if let Some(transcript) = practised.transcript.as_ref().filter(|_| bytes) {
-        document["transcript"] = serde_json::to_value(transcript).unwrap_or(Value::Null);
-    }
-    document
 }
 
 /// A technical loss is always something to fix.

@@ -15,7 +15,7 @@ use league_wire::{AuthToken, Decoded, Dialect, Json, QueryType};
 
 use super::play;
 use crate::manager::relay::Wish;
-use crate::manager::{Manager, query};
+use crate::manager::{Manager, query, rehearsal};
 
 /// Who calls a tool.
 #[derive(Debug, Clone)]
@@ -58,11 +58,24 @@ pub(super) async fn run(
     let meant = errand(tool, arguments, Scene { now, conversation, bearer });
     let letter = match &meant {
         Ok(Errand::Letter(letter)) => Some(&**letter),
-        Ok(Errand::Query(..) | Errand::Join { .. } | Errand::Wait { .. } | Errand::Move { .. })
+        Ok(
+            Errand::Query(..)
+            | Errand::Join { .. }
+            | Errand::Wait { .. }
+            | Errand::Move { .. }
+            | Errand::Practise { .. },
+        )
         | Err(_) => None,
     };
     // Whoever plays is counted where it plays.
-    if !matches!(meant, Ok(Errand::Join { .. } | Errand::Wait { .. } | Errand::Move { .. })) {
+    let plays = matches!(
+        meant,
+        Ok(Errand::Join { .. }
+            | Errand::Wait { .. }
+            | Errand::Move { .. }
+            | Errand::Practise { .. })
+    );
+    if !plays {
         manager.admit(caller.peer, &[letter]).map_err(Untried::TooMany)?;
     }
     match meant {
@@ -89,6 +102,14 @@ pub(super) async fn run(
         }
         Ok(Errand::Move { token, match_id, choice }) => {
             play::make_move(manager, &token, (match_id, &choice), caller.peer).map(told)
+        }
+        Ok(Errand::Practise { token, player, league, against }) => {
+            let wish = rehearsal::Wish { token, league, player, against };
+            match rehearsal::practise(manager, wish, caller.peer).await {
+                Ok(document) => Ok(told(Ok(document.to_string()))),
+                Err(rehearsal::No::TooOften(wait)) => Err(Untried::TooMany(wait)),
+                Err(rehearsal::No::Refused(_, report)) => Ok(told(Err(report))),
+            }
         }
         Err(error) => Ok(told(Err(Box::new(ErrorReport::from(&error))))),
     }
