@@ -26,7 +26,7 @@ fn spar(start: &str, more: &str) -> (Option<i32>, Value) {
 fn ours(strategy: &str) -> String {
     let program = env!("CARGO_BIN_EXE_league");
     format!(
-        "{program} player --manager {{manager}} --listen 127.0.0.1:{{port}} --dialect {{dialect}} \
+        "{program} player --manager {{manager}} --listen 127.0.0.1:0 --dialect {{dialect}} \
          --strategy {strategy}"
     )
 }
@@ -36,7 +36,7 @@ fn theirs() -> String {
     let agent = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/agents/player.py");
     format!(
         "PYTHONDONTWRITEBYTECODE=1 exec python3 {} --manager {{manager}} --dialect {{dialect}} \
-         --listen 127.0.0.1:{{port}}",
+         --listen 127.0.0.1:0",
         agent.display()
     )
 }
