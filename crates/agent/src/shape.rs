@@ -1,7 +1,7 @@
 //! Which shape an agent answers to, where it is not the one it registered with. Many register in
 //! one and listen in another; what they answer to the wrong one shows that nothing was done.
 
-use league_wire::dialect::tool_error;
+use league_wire::dialect::{FRAMES, tool_error};
 use league_wire::frame::{Outcome, RpcError, parse_response};
 use league_wire::{Code, Dialect};
 
@@ -66,20 +66,6 @@ fn is_unheard_of(error: &RpcError<'_>) -> bool {
     }
     is_no_method(error) || is(Code::InvalidRequest)
 }
-
-/// Fields by which one shape is told from another.
-const FRAMES: [&str; 10] = [
-    "envelope",
-    "payload",
-    "message",
-    "message_type",
-    "message_id",
-    "type",
-    "protocol",
-    "params",
-    "arguments",
-    "sender",
-];
 
 fn names_a_frame(message: &str) -> bool {
     let mut words = message.split(|letter: char| !letter.is_alphanumeric() && letter != '_');

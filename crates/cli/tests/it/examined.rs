@@ -16,7 +16,9 @@ use crate::program::{Place, Run};
 use crate::service::Office;
 
 /// Managers that lie at the same time.
-const AT_ONCE: usize = 6;
+const AT_ONCE: usize = 4;
+/// One of so many lies is told where time is short.
+const SAMPLE: usize = 5;
 
 /// Checks a manager at `address` as its administrator.
 fn examine(address: &str, token: &str, dialect: Dialect, only: &[&str]) -> Report {
@@ -101,21 +103,25 @@ fn there_is_a_lie_for_every_case() {
     assert!(without.is_empty() && unknown.is_empty(), "{without:?} {unknown:?}");
 }
 
-/// The cases that are tried beside the one that must fail: those of its group, or all of them.
+fn is_long() -> bool {
+    std::env::var_os("LEAGUE_LONG").is_some()
+}
+
+/// The cases that are tried beside the one that must fail: those of its group.
 fn beside(case: &str) -> Vec<&str> {
-    if std::env::var_os("LEAGUE_LONG").is_some() {
-        return Vec::new();
-    }
     let group = case.rsplit_once('.').map(|(group, _)| group);
     // Registering is what everything begins with.
     group.into_iter().chain(["manager.register.player"]).collect()
 }
 
 /// What is wrong with the verdicts about a manager that lies as `switch` says.
-fn judge(office: &Office, token: &str, switch: Switch) -> Option<String> {
+fn judge(switch: Switch) -> Option<String> {
+    // A manager of its own: each takes only so many registrations in a minute.
+    let place = Place::new();
+    let (office, token) = office(&place);
     let liar = Liar::before(&office.address, switch);
     let only = beside(switch.case);
-    let report = examine(&liar.address.to_string(), token, switch.dialect, &only);
+    let report = examine(&liar.address.to_string(), &token, switch.dialect, &only);
     let failed: Vec<&'static Case> = report
         .checked
         .iter()
@@ -139,17 +145,18 @@ fn judge(office: &Office, token: &str, switch: Switch) -> Option<String> {
 
 #[test]
 fn every_lie_is_found_by_its_case_and_by_no_other() {
-    let place = Place::new();
-    let (office, token) = office(&place);
-    let only = std::env::var("LEAGUE_LIE").unwrap_or_default();
-    let lies: Vec<Switch> =
-        lies::all().into_iter().filter(|switch| switch.case.contains(&only)).collect();
+    let (only, every) = match std::env::var("LEAGUE_LIE") {
+        Ok(only) => (only, 1),
+        Err(_) => (String::new(), if is_long() { 1 } else { SAMPLE }),
+    };
+    let lies = lies::all().into_iter().filter(|switch| switch.case.contains(&only));
+    let lies: Vec<Switch> = lies.step_by(every).collect();
     let (waiting, wrong) = (Mutex::new(lies), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 while let Some(switch) = { waiting.lock().unwrap().pop() } {
-                    let found = judge(&office, &token, switch);
+                    let found = judge(switch);
                     wrong.lock().unwrap().extend(found);
                 }
             });

@@ -27,6 +27,21 @@ use crate::json::Json;
 use crate::message::Message;
 use crate::value::{Emit, FromField, Wrong};
 
+/// Fields by which one shape is told from another: whoever misses one of them was spoken to in the
+/// wrong one.
+pub const FRAMES: [&str; 10] = [
+    "envelope",
+    "payload",
+    "message",
+    "message_type",
+    "message_id",
+    "type",
+    "protocol",
+    "params",
+    "arguments",
+    "sender",
+];
+
 /// A shape and vocabulary of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dialect {
