@@ -260,6 +260,7 @@ impl Manager {
                 let published = stub.published();
                 let league = &published.league;
                 let token = self.token_of(league, agent, &nonce);
+                stub.mailboxes().ready(league, agent, &token);
                 self.figures.clock(league, agent, caller.envelope.timestamp);
                 Ok((agent, AuthToken::new(token.expose()), league.id().clone()))
             }

@@ -19,7 +19,8 @@ use std::time::Duration;
 use league_agent::ambient;
 use league_agent::desk::refusal;
 use league_agent::guard::lock;
-use league_core::id::PlayerId;
+use league_core::id::{AgentId, PlayerId};
+use league_core::manager::League;
 use league_core::proof::{Token, hex};
 use league_wire::Code;
 use league_wire::message::{ErrorReport, Meta};
@@ -119,6 +120,16 @@ impl Mailboxes {
         shelf.owners.insert(key, player);
         shelf.boxes.insert(player, (key, mailbox.clone()));
         mailbox
+    }
+
+    /// Opens the mailbox of `agent` if it is to have one: who is told that it is in may poll at
+    /// once.
+    pub(super) fn ready(&self, league: &League, agent: AgentId, token: &Token) {
+        if let AgentId::Player(player) = agent
+            && league.player(player).is_some_and(|it| is_pull(&it.profile.endpoint))
+        {
+            self.open(player, token);
+        }
     }
 
     /// The mailbox of `player`, if it is a pull player.
